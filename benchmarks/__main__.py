@@ -3,7 +3,8 @@
 python -m benchmarks NAME ...           asks only some
 python -m benchmarks --keep NAME ...    asks these again and keeps what the file has of the others
 
-The file is written after each question, so that a run that is stopped loses one question and not all.
+The file is written after each question, so that a run that is stopped loses one question and not
+all.
 """
 
 from __future__ import annotations
@@ -32,11 +33,19 @@ SKIPPED = {"__main__", "__init__", "measure", "peers"}
 
 
 def questions() -> list[str]:
-    """Every file of this folder that answers with rows(); those that bring JAX, whose threads stay, come last."""
-    texts = {p.stem: p.read_text() for p in Path(__file__).parent.glob("*.py") if p.stem not in SKIPPED}
+    """Every file of this folder that answers with rows(); those that bring JAX, whose threads stay,
+    come last."""
+    texts = {
+        p.stem: p.read_text() for p in Path(__file__).parent.glob("*.py") if p.stem not in SKIPPED
+    }
     found = [name for name, text in texts.items() if "def rows(" in text]
     return sorted(
-        found, key=lambda name: ("import jax" in texts[name], name not in ("engine", "inverse_dynamics"), name)
+        found,
+        key=lambda name: (
+            "import jax" in texts[name],
+            name not in ("engine", "inverse_dynamics"),
+            name,
+        ),
     )
 
 
@@ -67,7 +76,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Benchmarks of linkwork beside its peers.")
     parser.add_argument("names", nargs="*", help=f"some of: {', '.join(questions())}")
     parser.add_argument("--json", type=Path, default=Path("out/benchmarks.json"))
-    parser.add_argument("--keep", action="store_true", help="keep the rows of questions that are not asked")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep the rows of questions that are not asked"
+    )
     chosen = parser.parse_args()
     unknown = set(chosen.names) - set(questions())
     if unknown:
@@ -108,7 +119,8 @@ def as_line(name: str, row: Row) -> dict:
 
 
 def write(path: Path, measured: dict[str, list[dict]]) -> None:
-    """Everything measured so far, in the order of the questions, whatever order they were asked in."""
+    """Everything measured so far, in the order of the questions, whatever order they were asked
+    in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [line for name in questions() for line in measured.get(name, [])]
     path.write_text(json.dumps({"about": about(), "rows": lines}, indent=1) + "\n", "utf-8")
@@ -121,7 +133,9 @@ def rows_table(rows: list[Row], title: str) -> Table:
         limit = "<= " if row.smaller_is_better else ""
         target = "" if row.target is None else f"{limit}{row.target:g}{'' if limit else 'x'}"
         peer = f"{shown(row, row.peer)} {row.peer_name}".strip()
-        table.add_row(row.question, row.case, shown(row, row.ours), peer, ratio, target, row.verdict)
+        table.add_row(
+            row.question, row.case, shown(row, row.ours), peer, ratio, target, row.verdict
+        )
     return table
 
 

@@ -1,10 +1,11 @@
 """How fast is one control step that keeps an arm off obstacles, beside Pink's and mink's?
 
-The iiwa 14 with the capsules that it describes, its tool on a circle, obstacles around its elbow. Pink: seven capsules
-against four obstacles (28 pairs, coal), the ten nearest in one barrier, as ours has. mink: the same arm in MuJoCo, six
-spheres along each of seven links, and four obstacles: 46 geoms, 168 pairs, all of which it sees, as ours sees all
-points; and once more with what is within 0.2 m alone, which spares it two thirds. All three solve with daqp where they
-ask for a solver.
+The iiwa 14 with the capsules that it describes, its tool on a circle, obstacles around its elbow.
+Pink: seven capsules against four obstacles (28 pairs, coal), the ten nearest in one barrier, as
+ours has. mink: the same arm in MuJoCo, six spheres along each of seven links, and four obstacles:
+46 geoms, 168 pairs, all of which it sees, as ours sees all points; and once more with what is
+within 0.2 m alone, which spares it two thirds. All three solve with daqp where they ask for a
+solver.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ import numpy as np
 
 import linkwork as lw
 from benchmarks.measure import Row, side_by_side
-from linkwork.avoidance import CriticallyDampedFilter, Elbow, ElbowAvoidance, NullSpaceAvoidance, SafetyVolume
+from linkwork.avoidance import (
+    CriticallyDampedFilter,
+    Elbow,
+    ElbowAvoidance,
+    NullSpaceAvoidance,
+    SafetyVolume,
+)
 from linkwork.collision import Obstacles, Sphere
 
 PERIOD = 0.01
@@ -53,7 +60,10 @@ def _beside(
     except ImportError:
         return []
     found = []
-    sides = {"ElbowAvoidance.step, 100 points": _elbow(), "NullSpaceAvoidance.step, 4 obstacles": _null_space()}
+    sides = {
+        "ElbowAvoidance.step, 100 points": _elbow(),
+        "NullSpaceAvoidance.step, 4 obstacles": _null_space(),
+    }
     for (question, own), target in zip(sides.items(), targets, strict=True):
         ours, theirs = side_by_side(own, step)
         found.append(Row(question, "iiwa 14, public call", ours, theirs, name, target))
@@ -88,7 +98,9 @@ def _elbow() -> Callable[[], object]:
     elbow = Elbow(robot, TOOL)
     at = robot.forward_kinematics(Q)["iiwa_link_4"][:3, 3]
     far = np.linalg.norm(points - at, axis=1) > 0.25
-    keep = ElbowAvoidance(elbow, SafetyVolume(0.05, 0.15), CriticallyDampedFilter(10.0, PERIOD), q0=Q)
+    keep = ElbowAvoidance(
+        elbow, SafetyVolume(0.05, 0.15), CriticallyDampedFilter(10.0, PERIOD), q0=Q
+    )
     shown = np.ascontiguousarray(points[far][:POINTS])
     return _Turns(lambda pose: keep.step(pose, shown))
 
@@ -114,7 +126,10 @@ def _pink() -> Callable[[], object]:
 
     robot = lw.load("iiwa14")
     model = twin_of(robot.model).model
-    model.lowerPositionLimit[:], model.upperPositionLimit[:] = robot.limits.lower, robot.limits.upper
+    model.lowerPositionLimit[:], model.upperPositionLimit[:] = (
+        robot.limits.lower,
+        robot.limits.upper,
+    )
     model.velocityLimit[:] = 10.0
     geometry = pin.GeometryModel()
     for body, shapes in lw.collision.model(robot).shapes.items():
@@ -132,18 +147,24 @@ def _pink() -> Callable[[], object]:
     links = geometry.ngeoms
     for k, center in enumerate(AROUND):
         place = pin.SE3(np.eye(3), center)
-        geometry.addGeometryObject(pin.GeometryObject(f"obstacle{k}", 0, 0, place, coal.Sphere(RADIUS)))
+        geometry.addGeometryObject(
+            pin.GeometryObject(f"obstacle{k}", 0, 0, place, coal.Sphere(RADIUS))
+        )
         for link in range(links):
             geometry.addCollisionPair(pin.CollisionPair(link, links + k))
     data, geometry_data = model.createData(), pin.GeometryData(geometry)
-    configuration = Configuration(model, data, Q, collision_model=geometry, collision_data=geometry_data)
+    configuration = Configuration(
+        model, data, Q, collision_model=geometry, collision_data=geometry_data
+    )
     tool, posture = FrameTask(TOOL, position_cost=1.0, orientation_cost=1.0), PostureTask(cost=1e-3)
     posture.set_target(Q)
     barrier = SelfCollisionBarrier(NEAREST, gain=20.0, safe_displacement_gain=1.0, d_min=0.02)
 
     def step(pose: np.ndarray) -> object:
         tool.set_target(pin.SE3(pose[:3, :3], pose[:3, 3]))
-        v = solve_ik(configuration, [tool, posture], PERIOD, "daqp", barriers=[barrier], safety_break=False)
+        v = solve_ik(
+            configuration, [tool, posture], PERIOD, "daqp", barriers=[barrier], safety_break=False
+        )
         configuration.integrate_inplace(v, PERIOD)
         return v
 
@@ -170,7 +191,9 @@ def _mink(sees: float) -> Callable[[], object]:
                 spec.body(body).add_geom(name=names[-1], type=kind, size=size, pos=center)
     others = [f"obstacle{k}" for k in range(len(AROUND))]
     for name, center in zip(others, AROUND, strict=True):
-        spec.worldbody.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[RADIUS, 0, 0], pos=center)
+        spec.worldbody.add_geom(
+            name=name, type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[RADIUS, 0, 0], pos=center
+        )
     model = spec.compile()
     configuration = mink.Configuration(model, Q)
     last = robot.bodies[-1]
@@ -178,7 +201,10 @@ def _mink(sees: float) -> Callable[[], object]:
     posture = mink.PostureTask(model, cost=1e-3)
     posture.set_target(Q)
     near = {"minimum_distance_from_collisions": 0.02, "collision_detection_distance": sees}
-    limits = [mink.ConfigurationLimit(model), mink.CollisionAvoidanceLimit(model, [(names, others)], **near)]
+    limits = [
+        mink.ConfigurationLimit(model),
+        mink.CollisionAvoidanceLimit(model, [(names, others)], **near),
+    ]
     T_ee = robot.pose(Q, last) @ np.linalg.inv(robot.pose(Q, TOOL))
 
     def step(pose: np.ndarray) -> object:

@@ -1,4 +1,5 @@
-"""How fast is the Christoffel tensor beside the matrices that Pinocchio gives for unit velocities?"""
+"""How fast is the Christoffel tensor beside the matrices that Pinocchio gives for unit
+velocities?"""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def batch(p: Pair) -> list[Row]:
                 pin.computeCoriolisMatrix(p.model, data, x, e)
 
     at = np.ix_(p.order, p.order, p.order)
-    theirs = np.stack([pin.computeCoriolisMatrix(p.model, data, poses[0], e).copy() for e in unit], axis=-1)[at]
+    theirs = np.stack(
+        [pin.computeCoriolisMatrix(p.model, data, poses[0], e).copy() for e in unit], axis=-1
+    )[at]
     assert np.abs(p.robot.christoffel(q[0]) - theirs).max() < 1e-12 * np.abs(theirs).max()
     out = np.empty((COUNT, n, n, n))
     reused, peer_time = side_by_side(lambda: p.robot.christoffel(q, out=out), peer)
@@ -54,7 +57,12 @@ def batch(p: Pair) -> list[Row]:
     label, name = "Christoffel tensor, 1 thread", f"{n} x computeCoriolisMatrix"
     return [
         Row(
-            label, f"{p.name}, batch {COUNT}, out=", reused / COUNT, peer_time / COUNT, name, BATCH_TARGETS.get(p.name)
+            label,
+            f"{p.name}, batch {COUNT}, out=",
+            reused / COUNT,
+            peer_time / COUNT,
+            name,
+            BATCH_TARGETS.get(p.name),
         ),
         Row(label, f"{p.name}, batch {COUNT}", fresh / COUNT, peer_time / COUNT, name),
     ]
@@ -68,5 +76,10 @@ def single(p: Pair) -> Row:
         lambda: p.robot.christoffel(one), lambda: pin.computeCoriolisMatrix(p.model, data, pose, v)
     )
     return Row(
-        "Christoffel tensor, one sample", p.name, ours, peer, "one computeCoriolisMatrix", SINGLE_TARGETS.get(p.name)
+        "Christoffel tensor, one sample",
+        p.name,
+        ours,
+        peer,
+        "one computeCoriolisMatrix",
+        SINGLE_TARGETS.get(p.name),
     )

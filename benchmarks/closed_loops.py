@@ -1,4 +1,5 @@
-"""How fast is a robot with closed loops: a batch, one instant, arms of the paper's Table 5, ten thousand designs?"""
+"""How fast is a robot with closed loops: a batch, one instant, arms of the paper's Table 5,
+ten thousand designs?"""
 
 from __future__ import annotations
 
@@ -41,15 +42,30 @@ def _batch(robot: lw.Robot, c: np.ndarray, cd: np.ndarray, cdd: np.ndarray) -> l
     poses, loads = ours()
     for k in (0, 400, 999):
         one = plain(c[k], cd[k], cdd[k])
-        mine = np.array([loads.actuator("act4")[k], loads.actuator("act5")[k], *loads.joint_wrench("3")[k]])
+        mine = np.array(
+            [loads.actuator("act4")[k], loads.actuator("act5")[k], *loads.joint_wrench("3")[k]]
+        )
         check(mine[None], np.array([one["act4"], one["act5"], *one["wrench"]])[None], 1e-9)
         check(poses["12a"][k, :3, 3][None], np.array(one["position"]["12a"])[None])
     peer = seconds(lambda: plain(c[7], cd[7], cdd[7]), 50)
     taken = np.median([seconds(ours) for _ in range(20)]) / INSTANTS
     question = "kinematics and dynamics with loops"
     return [
-        Row(question, f"CHARMIE, batch {INSTANTS}", float(taken), peer, "plain numpy recursion", 1000),
-        Row(question, f"CHARMIE, batch {INSTANTS}", float(taken), HISTORY, "the paper's own, for history"),
+        Row(
+            question,
+            f"CHARMIE, batch {INSTANTS}",
+            float(taken),
+            peer,
+            "plain numpy recursion",
+            1000,
+        ),
+        Row(
+            question,
+            f"CHARMIE, batch {INSTANTS}",
+            float(taken),
+            HISTORY,
+            "the paper's own, for history",
+        ),
     ]
 
 
@@ -67,18 +83,40 @@ def _tree(robot: lw.Robot, c: np.ndarray, cd: np.ndarray, cdd: np.ndarray) -> li
     pin.rneaInParallel(1, pool, *columns, result)
     check(twin.robot.inverse_dynamics(*full), result[twin.index].T.copy())
     ours, peer = side_by_side(
-        lambda: twin.robot.inverse_dynamics(*full), lambda: pin.rneaInParallel(1, pool, *columns, result)
+        lambda: twin.robot.inverse_dynamics(*full),
+        lambda: pin.rneaInParallel(1, pool, *columns, result),
     )
-    found = [Row("tree of the same robot", f"batch {INSTANTS}", ours / len(q), peer / len(q), "rneaInParallel", 28)]
+    found = [
+        Row(
+            "tree of the same robot",
+            f"batch {INSTANTS}",
+            ours / len(q),
+            peer / len(q),
+            "rneaInParallel",
+            28,
+        )
+    ]
     data, one = twin.model.createData(), [x[:, 7].copy() for x in columns]
     q1, v1, a1 = (x[7].copy() for x in (q, v, a))
-    ours, peer = side_by_side(lambda: robot.loads(q1, v1, a1), lambda: pin.rnea(twin.model, data, *one))
-    found.append(Row("one instant, all loads with loops", "public call", ours, peer, "pin.rnea, tree alone", 0.2))
+    ours, peer = side_by_side(
+        lambda: robot.loads(q1, v1, a1), lambda: pin.rnea(twin.model, data, *one)
+    )
+    found.append(
+        Row(
+            "one instant, all loads with loops",
+            "public call",
+            ours,
+            peer,
+            "pin.rnea, tree alone",
+            0.2,
+        )
+    )
     return found
 
 
 def _arms() -> list[Row]:
-    """Arms of 2 and 6 joints, 1000 instants: poses and loads alone, and the whole analysis with its fixed cost."""
+    """Arms of 2 and 6 joints, 1000 instants: poses and loads alone,
+    and the whole analysis with its fixed cost."""
     kernels, analysis = {}, {}
     for n in (2, 6):
         arm = lw.load(f"arm-{n}")
@@ -106,8 +144,15 @@ def _designs() -> list[Row]:
     rng = np.random.default_rng(0)
     n = 10_000
     designs = {"upper_arm": rng.uniform(0.1, 0.2, n), "forearm": rng.uniform(0.1, 0.2, n)}
-    designs |= {"balance_spring": rng.uniform(0.0, 2000.0, n), "torso_spring": rng.uniform(0.0, 500.0, n)}
-    wanted = {"actuator.act4": ("peak", "rms"), "actuator.act5": ("peak", "rms"), "actuator.th8a": "peak"}
+    designs |= {
+        "balance_spring": rng.uniform(0.0, 2000.0, n),
+        "torso_spring": rng.uniform(0.0, 500.0, n),
+    }
+    wanted = {
+        "actuator.act4": ("peak", "rms"),
+        "actuator.act5": ("peak", "rms"),
+        "actuator.th8a": "peak",
+    }
     wanted |= {"force.3.z": ("max", "min"), "power.act5": "peak"}
     sweep(robot, "validation", {name: x[:8] for name, x in designs.items()}, wanted)
     start = time.perf_counter()
@@ -125,5 +170,12 @@ def _designs() -> list[Row]:
     question = "10 000 designs x 1000 steps, two threads"
     return [
         Row(question, "time", taken, target=10.0, smaller_is_better=True),
-        Row(question, "peak memory of the process", peak, target=1024.0, unit="MB", smaller_is_better=True),
+        Row(
+            question,
+            "peak memory of the process",
+            peak,
+            target=1024.0,
+            unit="MB",
+            smaller_is_better=True,
+        ),
     ]

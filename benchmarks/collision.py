@@ -1,6 +1,8 @@
-"""How fast are collision checks, clearances, motions and proofs beside Pinocchio with coal, on the same shapes?
+"""How fast are collision checks, clearances, motions and proofs beside Pinocchio with coal,
+on the same shapes?
 
-The Panda with VAMP's spheres and scenes of MotionBenchMaker, from ../shared/planning; no rows where that is not there.
+The Panda with VAMP's spheres and scenes of MotionBenchMaker, from ../shared/planning; no rows where
+that is not there.
 """
 
 from __future__ import annotations
@@ -19,7 +21,16 @@ import pinocchio as pin
 
 import linkwork as lw
 from benchmarks.measure import Row, median_seconds, seconds, side_by_side
-from linkwork.collision import Capsule, Cloud, CollisionModel, Obstacles, Sphere, checker, fit_spheres, motions
+from linkwork.collision import (
+    Capsule,
+    Cloud,
+    CollisionModel,
+    Obstacles,
+    Sphere,
+    checker,
+    fit_spheres,
+    motions,
+)
 from linkwork.collision.exact import geometry
 from linkwork.collision.model import described_shapes
 from linkwork.collision.tables import RobotTables
@@ -58,7 +69,10 @@ class Peer:
         for body, shapes in model.shapes.items():
             frame = self.model.getFrameId(body)
             at = self.model.frames[frame]
-            own[body] = [self._add(f"{body}{k}", at.parentJoint, frame, at.placement, s) for k, s in enumerate(shapes)]
+            own[body] = [
+                self._add(f"{body}{k}", at.parentJoint, frame, at.placement, s)
+                for k, s in enumerate(shapes)
+            ]
         for a, b in model.pairs.checked:
             self._pair(own[a], own[b])
         for obstacle in obstacles:
@@ -96,7 +110,9 @@ class Peer:
             pin.computeDistances(*data, x)
 
     def broad(self) -> Callable[[np.ndarray], list[bool]]:
-        manager = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(self.model, self.geometry, self.geometry_data)
+        manager = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(
+            self.model, self.geometry, self.geometry_data
+        )
         return lambda q: [pin.computeCollisions(self.model, self.data, manager, x, True) for x in q]
 
 
@@ -107,13 +123,31 @@ def _checks(model: CollisionModel, name: str, scene: Obstacles) -> list[Row]:
     assert (model.collides(few, scene) == peer.collides(few)).all()
     case = f"Panda, 59 spheres, {len(scene)} obstacles ({name})"
     found = []
-    for label, theirs, target in (("computeCollisions", peer.collides, 150), ("with broad phase", peer.broad(), 100)):
+    for label, theirs, target in (
+        ("computeCollisions", peer.collides, 150),
+        ("with broad phase", peer.broad(), 100),
+    ):
         assert (model.collides(few, scene) == theirs(few)).all()
-        ours, other = side_by_side(lambda: model.collides(q, scene), lambda t=theirs: t(few), rounds=3)
-        found.append(Row("collides, batch", case, ours / BATCH, other / len(few), f"pin {label}", target))
+        ours, other = side_by_side(
+            lambda: model.collides(q, scene), lambda t=theirs: t(few), rounds=3
+        )
+        found.append(
+            Row("collides, batch", case, ours / BATCH, other / len(few), f"pin {label}", target)
+        )
     one = [x.copy() for x in few]
-    ours, other = side_by_side(lambda: [model.collides(x, scene) for x in one], lambda: peer.collides(few), rounds=3)
-    found.append(Row("collides, one configuration", case, ours / 100, other / 100, "pin computeCollisions", 15))
+    ours, other = side_by_side(
+        lambda: [model.collides(x, scene) for x in one], lambda: peer.collides(few), rounds=3
+    )
+    found.append(
+        Row(
+            "collides, one configuration",
+            case,
+            ours / 100,
+            other / 100,
+            "pin computeCollisions",
+            15,
+        )
+    )
     return found
 
 
@@ -133,10 +167,23 @@ def _clearances(model: CollisionModel, scene: Obstacles) -> list[Row]:
     few = q[:50]
     for label, own, target in (("59 spheres", model, 30), ("11 capsules", _capsules(model), 8)):
         peer = Peer(own, scene)
-        np.testing.assert_allclose(own.clearance(few, scene).distance, peer.distances(few), rtol=0, atol=1e-6)
-        ours, other = side_by_side(lambda o=own: o.clearance(q, scene), lambda p=peer: p.distances_alone(few), rounds=3)
+        np.testing.assert_allclose(
+            own.clearance(few, scene).distance, peer.distances(few), rtol=0, atol=1e-6
+        )
+        ours, other = side_by_side(
+            lambda o=own: o.clearance(q, scene), lambda p=peer: p.distances_alone(few), rounds=3
+        )
         case = f"Panda, {label}, {len(scene)} obstacles, with gradient"
-        found.append(Row("clearance, batch 2048", case, ours / 2048, other / 50, "pin computeDistances", target))
+        found.append(
+            Row(
+                "clearance, batch 2048",
+                case,
+                ours / 2048,
+                other / 50,
+                "pin computeDistances",
+                target,
+            )
+        )
     return found
 
 
@@ -158,7 +205,16 @@ def _motions(model: CollisionModel, scenes: dict[str, Obstacles]) -> list[Row]:
         case = f"Panda, 0.8 rad, free, {name}"
         found.append(Row("motion_is_free at 1/32 rad", case, samples / len(a)))
         times = proof / samples
-        found.append(Row("certify_motion by motion_is_free", case, times, target=2.0, unit="x", smaller_is_better=True))
+        found.append(
+            Row(
+                "certify_motion by motion_is_free",
+                case,
+                times,
+                target=2.0,
+                unit="x",
+                smaller_is_better=True,
+            )
+        )
     return found
 
 
@@ -176,15 +232,21 @@ def _cloud(model: CollisionModel, scene: Obstacles) -> list[Row]:
     obstacles = Obstacles([Cloud(cloud, 0.005)])
     tree = coal.makeOctree(np.ascontiguousarray(cloud), 0.01)
     peer = Peer(model, Obstacles())
-    other = peer.geometry.addGeometryObject(pin.GeometryObject("cloud", 0, 0, pin.SE3.Identity(), tree))
+    other = peer.geometry.addGeometryObject(
+        pin.GeometryObject("cloud", 0, 0, pin.SE3.Identity(), tree)
+    )
     for k, each in enumerate(peer.geometry.geometryObjects[:-1]):
         if each.parentJoint:
             peer.geometry.addCollisionPair(pin.CollisionPair(k, other))
     peer.geometry_data = pin.GeometryData(peer.geometry)
     few = q[:100]
-    ours, theirs = side_by_side(lambda: model.collides(q, obstacles), lambda: peer.collides(few), rounds=3)
+    ours, theirs = side_by_side(
+        lambda: model.collides(q, obstacles), lambda: peer.collides(few), rounds=3
+    )
     case = "Panda, 59 spheres, cloud of 10 000 points"
-    return [Row("collides, batch", case, ours / BATCH, theirs / 100, "pin + coal octree of 1 cm", 30)]
+    return [
+        Row("collides, batch", case, ours / BATCH, theirs / 100, "pin + coal octree of 1 cm", 30)
+    ]
 
 
 def _threads(model: CollisionModel, scene: Obstacles) -> list[Row]:
@@ -199,11 +261,14 @@ def _threads(model: CollisionModel, scene: Obstacles) -> list[Row]:
 
     two, one = side_by_side(with_threads(2), with_threads(1), rounds=3)
     lw.threads(1)
-    return [Row("two threads", "collides, batch 65 536", two / len(q), one / len(q), "one thread", 1.6)]
+    return [
+        Row("two threads", "collides, batch 65 536", two / len(q), one / len(q), "one thread", 1.6)
+    ]
 
 
 def _roboplan(model: CollisionModel, scene: Obstacles) -> list[Row]:
-    """Each side with its own model of the Panda: spheres here, its collision meshes as roboplan reads them there."""
+    """Each side with its own model of the Panda: spheres here,
+    its collision meshes as roboplan reads them there."""
     if find_spec("roboplan") is None:
         return []
     from roboplan.core import Box as TheirBox
@@ -221,7 +286,9 @@ def _roboplan(model: CollisionModel, scene: Obstacles) -> list[Row]:
             theirs.addBoxGeometry(str(shape.name), "universe", TheirBox(*shape.size), place, gray)
         else:
             length = 2.0 * (solid.halfLength + solid.radius)
-            theirs.addCylinderGeometry(str(shape.name), "universe", TheirCylinder(solid.radius, length), place, gray)
+            theirs.addCylinderGeometry(
+                str(shape.name), "universe", TheirCylinder(solid.radius, length), place, gray
+            )
     still = [*scene.names, "panda_link0"]  # what does not move is not asked about
     theirs.setCollisions([(a, b) for i, a in enumerate(still) for b in still[i + 1 :]], False)
     q = model.robot.random(BATCH, seed=8)
@@ -235,7 +302,8 @@ def _roboplan(model: CollisionModel, scene: Obstacles) -> list[Row]:
 
     few = [configuration(x) for x in q[:100]]
     same = np.mean([theirs.hasCollisions(x) for x in few] == model.collides(q[:100], scene))
-    assert same > 0.8, same  # other shapes: hulls of meshes that the spheres do not cover everywhere
+    # other shapes: hulls of meshes that the spheres do not cover everywhere
+    assert same > 0.8, same
     ours, other = side_by_side(
         lambda: model.collides(q, scene), lambda: [theirs.hasCollisions(x) for x in few], rounds=3
     )
@@ -250,7 +318,16 @@ def _roboplan(model: CollisionModel, scene: Obstacles) -> list[Row]:
         lambda: [hasCollisionsAlongPath(theirs, a, b, 1 / 32) for a, b in ends],
         rounds=3,
     )
-    found.append(Row("motion_is_free at 1/32 rad", case, ours / 400, other / 40, "roboplan hasCollisionsAlongPath", 80))
+    found.append(
+        Row(
+            "motion_is_free at 1/32 rad",
+            case,
+            ours / 400,
+            other / 40,
+            "roboplan hasCollisionsAlongPath",
+            80,
+        )
+    )
     return found
 
 
@@ -262,10 +339,21 @@ def _fitting() -> list[Row]:
     found = []
     for tolerance, most in ((0.03, 60), (0.02, 140), (0.01, 420)):
         counts: list[int] = []
-        time = seconds(lambda t=tolerance, c=counts: c.extend(len(fit_spheres(mesh, t)) for mesh in meshes))
+        time = seconds(
+            lambda t=tolerance, c=counts: c.extend(len(fit_spheres(mesh, t)) for mesh in meshes)
+        )
         case = f"Panda, {len(meshes)} meshes, {1e3 * tolerance:.0f} mm"
         few = dict(smaller_is_better=True)
-        found.append(Row("fit_spheres, spheres", case, float(sum(counts)), target=float(most), unit="spheres", **few))
+        found.append(
+            Row(
+                "fit_spheres, spheres",
+                case,
+                float(sum(counts)),
+                target=float(most),
+                unit="spheres",
+                **few,
+            )
+        )
         found.append(Row("fit_spheres, time", case, time, target=20.0, **few))
     return found
 
@@ -305,11 +393,13 @@ def _humanoid() -> list[Row]:
 
 
 def _compiling(model: CollisionModel, scene: Obstacles) -> list[Row]:
-    """Trace and compile of collides and motions, then from the cache; and an obstacle that moves."""
+    """Trace and compile of collides and motions, then from the cache; and an obstacle that
+    moves."""
 
     def load() -> None:
         known = model.subject
-        subject = Subject(known.model, known.parametric, known.live)  # one that has kept no kernel yet
+        # one that has kept no kernel yet
+        subject = Subject(known.model, known.parametric, known.live)
         tables = RobotTables(subject, model.shapes, model.pairs.checked)
         checker.kernel_of(tables).load()
         motions.kernel_of(tables).load()
@@ -327,5 +417,11 @@ def _compiling(model: CollisionModel, scene: Obstacles) -> list[Row]:
     return [
         Row("trace + compile", "Panda, collides and motions", cold, target=2.0, **slow),
         Row("from the cache", "Panda, collides and motions", warm, target=0.06, **slow),
-        Row("an obstacle moves", "moved + collides", min(seconds(moved, 200) for _ in range(5)), target=3e-5, **slow),
+        Row(
+            "an obstacle moves",
+            "moved + collides",
+            min(seconds(moved, 200) for _ in range(5)),
+            target=3e-5,
+            **slow,
+        ),
     ]

@@ -1,4 +1,5 @@
-"""How fast are closed loops with sampled control, beside Python loops over Pinocchio, and fractional derivatives?"""
+"""How fast are closed loops with sampled control, beside Python loops over Pinocchio,
+and fractional derivatives?"""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def rows() -> list[Row]:
 
 
 def sliding_mode() -> list[Row]:
-    """Paper 10: 8 s, 1 ms hold, five Runge-Kutta steps a sample, payload and friction unknown to the law."""
+    """Paper 10: 8 s, 1 ms hold, five Runge-Kutta steps a sample,
+    payload and friction unknown to the law."""
     arm = paper_10.arm()
     weight = lw.Payload("2", 0.4536, com=(paper_10.L2, 0.0, 0.0))
     model, data = _pinocchio(0.0), None
@@ -68,10 +70,15 @@ def sliding_mode() -> list[Row]:
                 v2 = v + h / 2 * a1
                 a2 = pin.aba(heavy, heavy_data, q + h / 2 * v, v2, tau - LEVEL * np.tanh(v2 / 0.01))
                 v3 = v + h / 2 * a2
-                a3 = pin.aba(heavy, heavy_data, q + h / 2 * v2, v3, tau - LEVEL * np.tanh(v3 / 0.01))
+                a3 = pin.aba(
+                    heavy, heavy_data, q + h / 2 * v2, v3, tau - LEVEL * np.tanh(v3 / 0.01)
+                )
                 v4 = v + h * a3
                 a4 = pin.aba(heavy, heavy_data, q + h * v3, v4, tau - LEVEL * np.tanh(v4 / 0.01))
-                q, v = q + h / 6 * (v + 2 * v2 + 2 * v3 + v4), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+                q, v = (
+                    q + h / 6 * (v + 2 * v2 + 2 * v3 + v4),
+                    v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4),
+                )
         return q
 
     def ours(sets: int) -> np.ndarray:
@@ -97,7 +104,14 @@ def sliding_mode() -> list[Row]:
         taken, peer = side_by_side(lambda: ours(sets), loop)  # noqa: B023
         case = f"paper 10, 8 s, 1 ms hold, {sets} gain sets"
         found.append(
-            Row("sliding mode, a run", case, taken / sets, peer, "Python loop over pin.rnea and pin.aba", target)
+            Row(
+                "sliding mode, a run",
+                case,
+                taken / sets,
+                peer,
+                "Python loop over pin.rnea and pin.aba",
+                target,
+            )
         )
     return found
 
@@ -114,11 +128,15 @@ def _pinocchio(payload: float) -> pin.Model:
     for k, body in enumerate(("1", "2")):
         parent = model.addJoint(parent, pin.JointModelRZ(), places[k], f"theta{k + 1}")
         mass = next(b for b in robot.model.bodies if b.name == body).mass_properties
-        inertia = pin.Inertia(float(mass.mass), np.array(mass.com, dtype=float), np.array(mass.inertia, dtype=float))
+        inertia = pin.Inertia(
+            float(mass.mass), np.array(mass.com, dtype=float), np.array(mass.inertia, dtype=float)
+        )
         model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
     if payload:
         model.appendBodyToJoint(
-            parent, pin.Inertia(payload, np.array([paper_10.L2, 0.0, 0.0]), np.zeros((3, 3))), pin.SE3.Identity()
+            parent,
+            pin.Inertia(payload, np.array([paper_10.L2, 0.0, 0.0]), np.zeros((3, 3))),
+            pin.SE3.Identity(),
         )
     return model
 
@@ -134,13 +152,25 @@ def discretisations() -> list[Row]:
     for name, (law, target) in laws.items():
 
         def run(rule: str, law: ReachingLaw = law) -> np.ndarray:
-            control = SlidingMode(Surface(SLOPE), law, paper_10.exercise, model=arm, discretisation=rule)
-            options = {"duration": 8.0, "step": 2e-4, "sample": 8.0, "energy_tolerance": np.inf, "friction": False}
-            return lw.simulate(arm, np.array([0.3, 0.8]), control=Sampled(control, 1e-3), **options).q
+            control = SlidingMode(
+                Surface(SLOPE), law, paper_10.exercise, model=arm, discretisation=rule
+            )
+            options = {
+                "duration": 8.0,
+                "step": 2e-4,
+                "sample": 8.0,
+                "energy_tolerance": np.inf,
+                "friction": False,
+            }
+            return lw.simulate(
+                arm, np.array([0.3, 0.8]), control=Sampled(control, 1e-3), **options
+            ).q
 
         implicit, explicit = side_by_side(lambda: run("implicit"), lambda: run("explicit"))
         case = f"{name}: times the cost of an explicit run, 8 s"
-        found.append(Row("implicit sliding mode", case, implicit / explicit, None, "", target, "x", True))
+        found.append(
+            Row("implicit sliding mode", case, implicit / explicit, None, "", target, "x", True)
+        )
     return found
 
 
@@ -168,7 +198,16 @@ def double_integrator() -> list[Row]:
 
     check(ours()[None], theirs()[None], 5e-3)  # both chatter by 2e-3 rad/s about the surface
     taken, peer = side_by_side(ours, theirs)
-    return [Row("sliding mode, a run", "double integrator, 5 s at 1 ms", taken, peer, "OpenSMC's simulator", 30)]
+    return [
+        Row(
+            "sliding mode, a run",
+            "double integrator, 5 s at 1 ms",
+            taken,
+            peer,
+            "OpenSMC's simulator",
+            30,
+        )
+    ]
 
 
 def _sliding_block() -> lw.Robot:
@@ -184,14 +223,18 @@ def _sliding_block() -> lw.Robot:
 
 
 def half_derivative_damping() -> list[Row]:
-    """Paper 12: 18.2 s, 3640 samples, 18 200 steps: one run, and 10 000 (d, hd) pairs with all indices."""
+    """Paper 12: 18.2 s, 3640 samples, 18 200 steps: one run,
+    and 10 000 (d, hd) pairs with all indices."""
     robot, q = paper_12.arm()
     random = np.random.default_rng(0)
 
     def ours(pairs: int) -> np.ndarray:
         d = 5000.0 if pairs == 1 else random.uniform(1000.0, 5000.0, pairs)
-        hd = 0.0 if pairs == 1 else random.uniform(0.0, 1.0, pairs) * (47_200.0 - 9.44 * d)  # below eq. 20: stable
-        return paper_12.run(Sampled(paper_12.law(robot, q, d, hd), paper_12.PERIOD)).metrics["effort"]
+        # below eq. 20: stable
+        hd = 0.0 if pairs == 1 else random.uniform(0.0, 1.0, pairs) * (47_200.0 - 9.44 * d)
+        return paper_12.run(Sampled(paper_12.law(robot, q, d, hd), paper_12.PERIOD)).metrics[
+            "effort"
+        ]
 
     loop = _pinocchio_loop(robot, q)
     check(np.atleast_2d(ours(1)), np.atleast_2d(loop()), 1e-6)
@@ -203,23 +246,40 @@ def half_derivative_damping() -> list[Row]:
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     case = "paper 12, 10 000 (d, hd) pairs with all indices, all threads"
     found.append(Row("half-derivative damping", case, taken, None, "", 40, "s", True))
-    found.append(Row("half-derivative damping", "memory of these 10 000 runs", grown, None, "", 300, "MB", True))
+    found.append(
+        Row(
+            "half-derivative damping",
+            "memory of these 10 000 runs",
+            grown,
+            None,
+            "",
+            300,
+            "MB",
+            True,
+        )
+    )
     return found
 
 
 def _limited(joint: re.Match[str]) -> str:
     """A continuous joint of a URDF as a revolute one with limits."""
     text = re.sub(r"<limit[^>]*/>", "", joint.group(0)).replace('"continuous"', '"revolute"')
-    return text.replace("</joint>", '<limit lower="-9" upper="9" effort="1e9" velocity="1e9"/></joint>')
+    return text.replace(
+        "</joint>", '<limit lower="-9" upper="9" effort="1e9" velocity="1e9"/></joint>'
+    )
 
 
 def _pinocchio_loop(robot: lw.Robot, q0: np.ndarray) -> Callable[[], np.ndarray]:
-    """The same loop in Python: the tree and its Jacobians by pin, mimic map applied; effort of the run."""
+    """The same loop in Python: the tree and its Jacobians by pin, mimic map applied;
+    effort of the run."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "arm.urdf"
-        lw.save(lw.Robot(replace(robot.model, elements=())), place)  # the tree; its spring is added below
+        # the tree; its spring is added below
+        lw.save(lw.Robot(replace(robot.model, elements=())), place)
         # one coordinate a joint: continuous ones have two in pin
-        text = re.sub(r'<joint [^>]*type="continuous".*?</joint>', _limited, place.read_text(), flags=re.S)
+        text = re.sub(
+            r'<joint [^>]*type="continuous".*?</joint>', _limited, place.read_text(), flags=re.S
+        )
         place.write_text(text)
         model = pin.buildModelFromUrdf(str(place))
     data = model.createData()
@@ -228,7 +288,9 @@ def _pinocchio_loop(robot: lw.Robot, q0: np.ndarray) -> Callable[[], np.ndarray]
         if joint.name in model.names:
             row = model.joints[model.getJointId(joint.name)].idx_v
             mimic = joint.mimic
-            name, factor = (joint.name, 1.0) if mimic is None else (mimic.joint, float(mimic.multiplier))
+            name, factor = (
+                (joint.name, 1.0) if mimic is None else (mimic.joint, float(mimic.multiplier))
+            )
             G[row, robot.joints.index(name)] = factor
     spring = next(e for e in robot.model.elements if getattr(e, "name", "") == "spring3")
     frame = model.getFrameId("E")
@@ -262,7 +324,11 @@ def _pinocchio_loop(robot: lw.Robot, q0: np.ndarray) -> Callable[[], np.ndarray]
             e = targets[k] - np.r_[at.translation, turn]
             rate = (e - last) / paper_12.PERIOD
             last = e
-            tau = J.T @ (K * e + D * rate) + G.T @ pin.computeGeneralizedGravity(model, data, G @ q) - elastic(q)
+            tau = (
+                J.T @ (K * e + D * rate)
+                + G.T @ pin.computeGeneralizedGravity(model, data, G @ q)
+                - elastic(q)
+            )
             effort += paper_12.PERIOD * float(tau @ tau)
             for _ in range(5):
                 a1 = acceleration(q, v, tau)
@@ -272,14 +338,18 @@ def _pinocchio_loop(robot: lw.Robot, q0: np.ndarray) -> Callable[[], np.ndarray]
                 a3 = acceleration(q + h / 2 * v2, v3, tau)
                 v4 = v + h * a3
                 a4 = acceleration(q + h * v3, v4, tau)
-                q, v = q + h / 6 * (v + 2 * v2 + 2 * v3 + v4), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+                q, v = (
+                    q + h / 6 * (v + 2 * v2 + 2 * v3 + v4),
+                    v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4),
+                )
         return np.array([effort])
 
     return loop
 
 
 def field_oriented() -> list[Row]:
-    """PMSM with field-oriented control, 0.5 s at 250 us, beside motulator: the same machine, gains and link."""
+    """PMSM with field-oriented control, 0.5 s at 250 us, beside motulator: the same machine,
+    gains and link."""
     try:
         from motulator.drive import model
         from motulator.drive.control import sm
@@ -295,13 +365,17 @@ def field_oriented() -> list[Row]:
     def theirs() -> np.ndarray:
         shaft = model.StiffMechanicalSystem(J=0.015)
         shaft.tau_L = lambda t: 3.0
-        system = model.Drive(model.VoltageSourceConverter(u_dc=540), model.SynchronousMachine(par), shaft)
+        system = model.Drive(
+            model.VoltageSourceConverter(u_dc=540), model.SynchronousMachine(par), shaft
+        )
         control = sm.CurrentVectorControl(par, cfg, J=0.015, T_s=250e-6, sensorless=False)
         control.ref.w_m = lambda t: 120.0
         run = model.Simulation(system, control)
         run.simulate(t_stop=0.5)
         times = 250e-6 * np.arange(2001)
-        return np.interp(times, np.asarray(run.mdl.mechanics.data.t), np.asarray(run.mdl.mechanics.data.w_M))
+        return np.interp(
+            times, np.asarray(run.mdl.mechanics.data.t), np.asarray(run.mdl.mechanics.data.w_M)
+        )
 
     def ours(sets: int) -> np.ndarray:
         loads = 3.0 if sets == 1 else np.linspace(2.0, 4.0, sets)
@@ -331,16 +405,25 @@ def one_update() -> list[Row]:
     for row in errors:
         filtered.update(row)
 
-    taken, peer = side_by_side(lambda: filtered.update(errors[0]), lambda: pin.rnea(model, data, q, zero, zero))
+    taken, peer = side_by_side(
+        lambda: filtered.update(errors[0]), lambda: pin.rnea(model, data, q, zero, zero)
+    )
     case = "a fractional filter for six axes; pin.rnea calls that one update costs"
     found = [Row("one update from Python", case, taken / peer, None, "", 3, "pin.rnea", True)]
-    taken, peer = side_by_side(lambda: law.wrench(errors, 1e-3), lambda: pin.rnea(model, data, q, zero, zero), rounds=3)
+    taken, peer = side_by_side(
+        lambda: law.wrench(errors, 1e-3), lambda: pin.rnea(model, data, q, zero, zero), rounds=3
+    )
     case = "the wrench of a given history of eleven errors; pin.rnea calls"
     found.append(Row("one update from Python", case, taken / peer, None, "", 3, "pin.rnea", True))
     stepper = Stepper(law, robot, 1e-3)
-    taken, peer = side_by_side(lambda: stepper.step(q, zero), lambda: pin.rnea(model, data, q, zero, zero), rounds=3)
+    taken, peer = side_by_side(
+        lambda: stepper.step(q, zero), lambda: pin.rnea(model, data, q, zero, zero), rounds=3
+    )
     case = "fractional impedance of a UR5e, from q and v to joint forces; pin.rnea calls"
-    return [*found, Row("one update from Python", case, taken / peer, None, "", 3, "pin.rnea", True)]
+    return [
+        *found,
+        Row("one update from Python", case, taken / peer, None, "", 3, "pin.rnea", True),
+    ]
 
 
 def half_derivatives() -> list[Row]:

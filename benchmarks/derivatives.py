@@ -1,4 +1,5 @@
-"""How fast are the derivatives of inverse and forward dynamics beside Pinocchio, and how long do they compile?"""
+"""How fast are the derivatives of inverse and forward dynamics beside Pinocchio,
+and how long do they compile?"""
 
 from __future__ import annotations
 
@@ -31,14 +32,21 @@ def rows() -> list[Row]:
 
 
 def first_call(p: Pair, name: str, target: float) -> Row:
-    """One sample of a robot that no kernel is kept for, by a gravity of its own: traced, compiled, computed."""
+    """One sample of a robot that no kernel is kept for, by a gravity of its own: traced, compiled,
+    computed."""
     gravity = 9.8 + np.random.default_rng().random() * 1e-3
     new = p.robot.with_gravity((0.0, 0.0, -gravity))
     q, v = new.random(seed=0), np.zeros(new.nv)
     start = time.perf_counter()
     getattr(new, name)(q, v, v)
     taken = time.perf_counter() - start
-    return Row(f"first call, {name.replace('_', ' ')}", p.name, taken, target=target, smaller_is_better=True)
+    return Row(
+        f"first call, {name.replace('_', ' ')}",
+        p.name,
+        taken,
+        target=target,
+        smaller_is_better=True,
+    )
 
 
 def compiled(p: Pair) -> Row:
@@ -69,6 +77,13 @@ def batch(p: Pair, name: str, peer_function: Callable, targets: dict[str, int]) 
     fresh, _ = side_by_side(lambda: ours(q, v, a), peer)
     label, case = name.replace("_", " ") + ", 1 thread", f"{p.name}, batch {COUNT}"
     return [
-        Row(label, f"{case}, out=", reused / COUNT, peer_time / COUNT, peer_function.__name__, targets.get(p.name)),
+        Row(
+            label,
+            f"{case}, out=",
+            reused / COUNT,
+            peer_time / COUNT,
+            peer_function.__name__,
+            targets.get(p.name),
+        ),
         Row(label, case, fresh / COUNT, peer_time / COUNT, peer_function.__name__),
     ]

@@ -22,8 +22,17 @@ def charmie() -> Row:
 def thousand_bodies() -> Row:
     matter = "mass: 1, com: [0, 0, 1], inertia: [1, 1, 1], points: {tip: [0, 0, 1]}"
     place = "placement: {xyz: [0, 0, 1], rpy: [0.1, 0.2, 0.3]}, limits: [-1, 1]"
-    lines = ["linkwork: 1", "name: long", "bodies:", *(f"  b{k}: {{{matter}}}" for k in range(1000)), "joints:"]
-    lines += [f"  j{k}: {{type: revolute, parent: b{k}, child: b{k + 1}, axis: x, {place}}}" for k in range(999)]
+    lines = [
+        "linkwork: 1",
+        "name: long",
+        "bodies:",
+        *(f"  b{k}: {{{matter}}}" for k in range(1000)),
+        "joints:",
+    ]
+    lines += [
+        f"  j{k}: {{type: revolute, parent: b{k}, child: b{k + 1}, axis: x, {place}}}"
+        for k in range(999)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "long.robot.yaml"
         file.write_text("\n".join(lines))
@@ -37,4 +46,6 @@ def live_variable() -> Row:
     work = lambda: robot.pose(q, "hand", variables={"upper_arm": 0.16})
     work()
     best = min(seconds(work, 200) for _ in range(9))
-    return Row("pose with another live value", "charmie", best, target=10e-6, smaller_is_better=True)
+    return Row(
+        "pose with another live value", "charmie", best, target=10e-6, smaller_is_better=True
+    )

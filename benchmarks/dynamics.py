@@ -44,7 +44,11 @@ def forward_dynamics(p: Pair) -> list[Row]:
 
 def mass_matrix(p: Pair) -> list[Row]:
     (q, _, _), columns = p.samples(MATRICES)
-    samples, data, n = [columns[0][:, k].copy() for k in range(MATRICES)], p.model.createData(), p.robot.nv
+    samples, data, n = (
+        [columns[0][:, k].copy() for k in range(MATRICES)],
+        p.model.createData(),
+        p.robot.nv,
+    )
     at = np.ix_(p.order, p.order)
 
     def peer() -> None:

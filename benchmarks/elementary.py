@@ -1,9 +1,10 @@
-"""How many nanoseconds does one value of an elementary function take, at each vector width, beside numpy?
+"""How many nanoseconds does one value of an elementary function take, at each vector width,
+beside numpy?
 
     python -m benchmarks.elementary [name ...]
 
-One thread, arrays of 2048 values in the cache, the best of 30 rounds with the cost of calling the loop taken off. Every
-row is first compared with numpy's long double.
+One thread, arrays of 2048 values in the cache, the best of 30 rounds with the cost of calling the
+loop taken off. Every row is first compared with numpy's long double.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ COUNT, CALLS, ROUNDS = 2048, 100, 30
 
 PEERS: dict[str, Callable[..., np.ndarray | tuple[np.ndarray, ...]]] = {
     "sincos": lambda x: (np.sin(x), np.cos(x)),
-    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+    **{
+        f"a{name}": getattr(np, f"arc{name}")
+        for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")
+    },
     "pow": np.power,
     "remainder": lambda x, y: x - y * np.rint(x / y),  # rounds, where ours is exact
     "erf": scipy.special.erf,
@@ -53,13 +57,16 @@ def ordinary(name: str) -> list[np.ndarray]:
 def check(name: str, arguments: list[np.ndarray]) -> None:
     """Compare with long double, erf with scipy's double."""
     exact = arguments if name == "erf" else [a.astype(np.longdouble) for a in arguments]
-    for result, truth in zip(evaluate(name, 4, *arguments), np.atleast_2d(peer(name)(*exact)), strict=True):
+    for result, truth in zip(
+        evaluate(name, 4, *arguments), np.atleast_2d(peer(name)(*exact)), strict=True
+    ):
         error = np.abs(result - truth) / np.spacing(np.abs(truth.astype(float)))
         assert np.max(error) < 5, f"{name} is {np.max(error)} ulp off"
 
 
 def best(*calls: Callable[[], object]) -> list[float]:
-    """Seconds of each call, the least of all rounds; rounds take turns so that all meet the same disturbances."""
+    """Seconds of each call, the least of all rounds;
+    rounds take turns so that all meet the same disturbances."""
     times = [math.inf] * len(calls)
     for _, (k, call) in itertools.product(range(ROUNDS), enumerate(calls)):
         start = time.perf_counter()
@@ -79,7 +86,9 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 def nanoseconds(name: str, width: int, arguments: list[np.ndarray]) -> float:
     """Time of one value: that of a long loop less that of a short one."""
-    arrays = [aligned(a) for a in arguments] + [aligned(arguments[0]) for _ in range(results_of(name))]
+    arrays = [aligned(a) for a in arguments] + [
+        aligned(arguments[0]) for _ in range(results_of(name))
+    ]
     code, addresses = loop(name, width), [a.ctypes.data for a in arrays]
     long, short = best(lambda: code(COUNT, *addresses), lambda: code(8, *addresses))
     return (long - short) / (COUNT - 8) * 1e9
@@ -88,8 +97,14 @@ def nanoseconds(name: str, width: int, arguments: list[np.ndarray]) -> float:
 def main(names: list[str]) -> None:
     for name in names:
         if name not in FUNCTIONS:
-            raise UnknownName(f'there is no elementary function "{name}"{did_you_mean(name, FUNCTIONS)}')
-    print(f"{'ns a value':12}" + "".join(f"{f'W = {w}':>9}" for w in WIDTHS) + f"{'numpy':>9}{'ratio':>9}")
+            raise UnknownName(
+                f'there is no elementary function "{name}"{did_you_mean(name, FUNCTIONS)}'
+            )
+    print(
+        f"{'ns a value':12}"
+        + "".join(f"{f'W = {w}':>9}" for w in WIDTHS)
+        + f"{'numpy':>9}{'ratio':>9}"
+    )
     for name in names:
         arguments = ordinary(name)
         check(name, arguments)
@@ -97,7 +112,10 @@ def main(names: list[str]) -> None:
         (seconds,) = best(lambda name=name, arguments=arguments: peer(name)(*arguments))
         theirs = seconds / COUNT * 1e9
         print(
-            f"{name:12}" + "".join(f"{t:9.2f}" for t in ours) + f"{theirs:9.2f}{theirs / min(ours):8.1f}x", flush=True
+            f"{name:12}"
+            + "".join(f"{t:9.2f}" for t in ours)
+            + f"{theirs:9.2f}{theirs / min(ours):8.1f}x",
+            flush=True,
         )
 
 

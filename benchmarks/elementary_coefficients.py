@@ -1,4 +1,5 @@
-"""Which polynomials approximate the elementary functions best? Prints the numbers of engine/elementary/coefficients.py.
+"""Which polynomials approximate the elementary functions best? Prints the numbers of
+engine/elementary/coefficients.py.
 
     python benchmarks/elementary_coefficients.py [SIN COS ...]
 
@@ -22,7 +23,8 @@ SPARE = 1 + mpf(2) ** -12  # a reduced argument exceeds its interval a little
 
 @dataclass(frozen=True)
 class Fit:
-    """function(r) = start r^(k-2) + r^k P(r^2) on [0, last], the error measured relative to `relative`."""
+    """function(r) = start r^(k-2) + r^k P(r^2) on [0, last],
+    the error measured relative to `relative`."""
 
     function: Real
     start: int
@@ -40,7 +42,9 @@ class Fit:
         return r**self.power / self.relative(r)
 
 
-def fit(function: Real, start: int, power: int, last: mpf, count: int, relative: Real | None = None) -> Fit:
+def fit(
+    function: Real, start: int, power: int, last: mpf, count: int, relative: Real | None = None
+) -> Fit:
     return Fit(function, start, power, last, count, relative or function)
 
 
@@ -71,7 +75,8 @@ def chebyshev(low: mpf, high: mpf, count: int) -> list[mpf]:
 
 
 def remez(target: Real, weight: Real, count: int, low: mpf, high: mpf) -> list[mpf]:
-    """The `count` coefficients that minimise the largest |weight (target - polynomial)| on [low, high]."""
+    """The `count` coefficients that minimise the largest |weight (target - polynomial)| on
+    [low, high]."""
     points, samples = chebyshev(low, high, count), chebyshev(low, high, 40 * (count + 1))
     for _ in range(12):
         matrix, right = mp.matrix(count + 1, count + 1), mp.matrix(count + 1, 1)
@@ -103,7 +108,8 @@ def alternating_extremes(errors: Sequence[mpf]) -> list[int]:
 
 
 def rounded(case: Fit, sequential: int = 5) -> list[float]:
-    """The minimax coefficients as doubles: the first ones rounded in turn, the rest fitted again each time."""
+    """The minimax coefficients as doubles: the first ones rounded in turn,
+    the rest fitted again each time."""
     done: list[float] = []
     high = case.last**2
     for k in range(min(case.count, sequential)):

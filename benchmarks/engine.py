@@ -36,13 +36,16 @@ def rows() -> list[Row]:
 
 
 def import_time() -> Row:
-    """As a user meets it from the second time on: Python keeps its bytecode, which some environments forbid."""
+    """As a user meets it from the second time on: Python keeps its bytecode,
+    which some environments forbid."""
     code = "import time; t = time.perf_counter(); import linkwork; print(time.perf_counter() - t)"
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         run = lambda: float(
-            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env).stdout
+            subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, env=env
+            ).stdout
         )
         run()
         taken = median_of_best(run, turns=1)
@@ -60,7 +63,9 @@ def _prepare(robot: lw.Robot) -> float:
 def prepare_new(name: str, gravity: float) -> tuple[float, int]:
     """(seconds, kernels compiled) of a robot that this process has not seen."""
     before = counts["compiled"]
-    return _prepare(pair(name).robot.with_gravity((0.0, 0.0, -gravity))), counts["compiled"] - before
+    return _prepare(pair(name).robot.with_gravity((0.0, 0.0, -gravity))), counts[
+        "compiled"
+    ] - before
 
 
 def compile_and_load(name: str) -> list[Row]:
@@ -74,29 +79,53 @@ def compile_and_load(name: str) -> list[Row]:
         return seconds
 
     compiled = median_of_best(compile_one)
-    code = f"from benchmarks.engine import prepare_new; print(*prepare_new({name!r}, {gravities[0]!r}))"
+    code = (
+        f"from benchmarks.engine import prepare_new; print(*prepare_new({name!r}, "
+        f"{gravities[0]!r}))"
+    )
 
     def load_one() -> float:
         """In a new process, which also pays for starting LLVM."""
-        seconds, again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
+        seconds, again = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True
+        ).stdout.split()
         assert again == "0", "not from the cache"
         return float(seconds)
 
     loaded = median_of_best(load_one, turns=1)
     return [
-        Row("trace + compile inverse dynamics", name, compiled, target=COMPILE.get(name), smaller_is_better=True),
-        Row("the same from the cache, new process", name, loaded, target=0.03, smaller_is_better=True),
+        Row(
+            "trace + compile inverse dynamics",
+            name,
+            compiled,
+            target=COMPILE.get(name),
+            smaller_is_better=True,
+        ),
+        Row(
+            "the same from the cache, new process",
+            name,
+            loaded,
+            target=0.03,
+            smaller_is_better=True,
+        ),
     ]
 
 
 def chain(n: int) -> lw.Robot:
     """n equal links in a row, axes x, y, z in turn."""
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    matter = MassProperties(1.0, (0.01, 0.02, 0.05), ((0.01, 0.0, 0.0), (0.0, 0.012, 0.0), (0.0, 0.0, 0.008)))
+    matter = MassProperties(
+        1.0, (0.01, 0.02, 0.05), ((0.01, 0.0, 0.0), (0.0, 0.012, 0.0), (0.0, 0.0, 0.008))
+    )
     bodies = tuple(Body(f"b{k}", matter) for k in range(n))
     joints = tuple(
         Joint(
-            f"j{k}", "revolute", f"b{k - 1}" if k else None, f"b{k}", Placement(position=(0.01, 0.0, 0.1)), axes[k % 3]
+            f"j{k}",
+            "revolute",
+            f"b{k - 1}" if k else None,
+            f"b{k}",
+            Placement(position=(0.01, 0.0, 0.1)),
+            axes[k % 3],
         )
         for k in range(n)
     )
@@ -105,7 +134,13 @@ def chain(n: int) -> lw.Robot:
 
 def growth_with_bodies(n: int) -> Row:
     target = 20.0 if n == 500 else None
-    return Row("trace + compile, chain", f"{n} bodies", _prepare(chain(n)), target=target, smaller_is_better=True)
+    return Row(
+        "trace + compile, chain",
+        f"{n} bodies",
+        _prepare(chain(n)),
+        target=target,
+        smaller_is_better=True,
+    )
 
 
 def growth_with_batch(count: int) -> Row:
@@ -129,7 +164,14 @@ def threads_never_slower(count: int) -> Row:
     ours, peer = side_by_side(with_threads(2), with_threads(1))
     lw.threads(1)
     # two identical code paths below the threshold: a tenth is the noise of the clock
-    return Row("two threads never slower", f"UR5, batch {count}", ours / count, peer / count, "1 thread", 0.9)
+    return Row(
+        "two threads never slower",
+        f"UR5, batch {count}",
+        ours / count,
+        peer / count,
+        "1 thread",
+        0.9,
+    )
 
 
 def peak_memory() -> Row:
@@ -146,5 +188,10 @@ def peak_memory() -> Row:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     beyond = max(0.0, float(done.stdout.splitlines()[-1])) / 2**20
     return Row(
-        "memory beyond inputs and outputs", "UR5, batch 1e6", beyond, target=64.0, unit="MB", smaller_is_better=True
+        "memory beyond inputs and outputs",
+        "UR5, batch 1e6",
+        beyond,
+        target=64.0,
+        unit="MB",
+        smaller_is_better=True,
     )

@@ -76,7 +76,9 @@ class Arm:
         T = self.forward(q)
         far = np.linalg.norm(T[:, :3, 3] - poses[:, :3, 3], axis=1)
         angle = 2 * np.arcsin(
-            np.minimum(1, np.linalg.norm(T[:, :3, :3] - poses[:, :3, :3], axis=(1, 2)) / math.sqrt(8))
+            np.minimum(
+                1, np.linalg.norm(T[:, :3, :3] - poses[:, :3, :3], axis=(1, 2)) / math.sqrt(8)
+            )
         )
         inside = ((q[:, :7] >= self.lower) & (q[:, :7] <= self.upper)).all(axis=1)
         return (far <= TOLERANCE) & (angle <= TOLERANCE) & inside
@@ -133,7 +135,9 @@ def ik_lm(a: Arm) -> Any:
     chain = ETS(parts)
     assert np.abs(chain.fkine(a.middle).A - a.forward(a.middle[None])[0]).max() < 1e-9
 
-    def solve(T: np.ndarray, q0: np.ndarray = a.middle, tolerance: float = TOLERANCE, mask: Any = None) -> np.ndarray:
+    def solve(
+        T: np.ndarray, q0: np.ndarray = a.middle, tolerance: float = TOLERANCE, mask: Any = None
+    ) -> np.ndarray:
         # its residual is half the sum of squares
         return chain.ik_LM(T, q0=q0, tol=tolerance**2 / 2, mask=mask, joint_limits=True).q
 

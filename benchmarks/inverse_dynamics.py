@@ -1,4 +1,5 @@
-"""How fast is inverse dynamics of a batch, and of one sample, beside Pinocchio, CasADi's C code and JAX?"""
+"""How fast is inverse dynamics of a batch, and of one sample, beside Pinocchio,
+CasADi's C code and JAX?"""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ import linkwork as lw
 from benchmarks.measure import Row, side_by_side
 from benchmarks.peers import Pair, check, pair, pairs
 
-TARGETS = {16_384: dict(UR5=45, xArm7=30, G1=25, Talos=20), 65_536: dict(UR5=42, xArm7=30, G1=20, Talos=18)}
+TARGETS = {
+    16_384: dict(UR5=45, xArm7=30, G1=25, Talos=20),
+    65_536: dict(UR5=42, xArm7=30, G1=20, Talos=18),
+}
 SINGLE = dict(UR5=1.0, G1=2.0)
 
 
@@ -31,11 +35,17 @@ def batch(p: Pair, count: int) -> Row:
     pin.rneaInParallel(1, pool, *columns, result)
     check(p.robot.inverse_dynamics(q, v, a), result[p.order].T.copy())
     ours, peer = side_by_side(
-        lambda: p.robot.inverse_dynamics(q, v, a), lambda: pin.rneaInParallel(1, pool, *columns, result)
+        lambda: p.robot.inverse_dynamics(q, v, a),
+        lambda: pin.rneaInParallel(1, pool, *columns, result),
     )
     target = TARGETS[count][p.name]
     return Row(
-        "inverse dynamics, 1 thread", f"{p.name}, batch {count}", ours / count, peer / count, "rneaInParallel", target
+        "inverse dynamics, 1 thread",
+        f"{p.name}, batch {count}",
+        ours / count,
+        peer / count,
+        "rneaInParallel",
+        target,
     )
 
 
@@ -43,8 +53,13 @@ def single(p: Pair) -> Row:
     (q, v, a), columns = p.samples(1)
     q, v, a = q[0], v[0], a[0]
     other, data = [c[:, 0].copy() for c in columns], p.model.createData()
-    check(p.robot.inverse_dynamics(q, v, a)[None], pin.rnea(p.model, data, *other)[p.order][None].copy())
-    ours, peer = side_by_side(lambda: p.robot.inverse_dynamics(q, v, a), lambda: pin.rnea(p.model, data, *other))
+    check(
+        p.robot.inverse_dynamics(q, v, a)[None],
+        pin.rnea(p.model, data, *other)[p.order][None].copy(),
+    )
+    ours, peer = side_by_side(
+        lambda: p.robot.inverse_dynamics(q, v, a), lambda: pin.rnea(p.model, data, *other)
+    )
     return Row("inverse dynamics, one sample", p.name, ours, peer, "pin.rnea", SINGLE.get(p.name))
 
 
@@ -69,7 +84,18 @@ void loop(const double* q, const double* v, const double* a, double* tau, long c
         )
         library = Path(folder) / "f.so"
         subprocess.run(
-            ["gcc", "-O3", "-march=native", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True
+            [
+                "gcc",
+                "-O3",
+                "-march=native",
+                "-shared",
+                "-fPIC",
+                str(source),
+                "-o",
+                str(library),
+                "-lm",
+            ],
+            check=True,
         )
         loop = ctypes.CDLL(str(library)).loop
     (q, v, a), _ = p.samples(count)
@@ -80,7 +106,11 @@ void loop(const double* q, const double* v, const double* a, double* tau, long c
     check(p.robot.inverse_dynamics(q, v, a), tau)
     ours, peer = side_by_side(lambda: p.robot.inverse_dynamics(q, v, a), call)
     return Row(
-        "inverse dynamics, same trace", f"{p.name}, batch {count}", ours / count, peer / count, "CasADi C, gcc -O3"
+        "inverse dynamics, same trace",
+        f"{p.name}, batch {count}",
+        ours / count,
+        peer / count,
+        "CasADi C, gcc -O3",
     )
 
 
@@ -97,4 +127,11 @@ def two_threads(p: Pair, count: int = 65_536) -> Row:
 
     ours, peer = side_by_side(with_threads(2), with_threads(1))
     lw.threads(1)
-    return Row("two threads against one", f"{p.name}, batch {count}", ours / count, peer / count, "1 thread", 1.6)
+    return Row(
+        "two threads against one",
+        f"{p.name}, batch {count}",
+        ours / count,
+        peer / count,
+        "1 thread",
+        1.6,
+    )

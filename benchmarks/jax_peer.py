@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 import numpy as np
 
@@ -19,7 +21,8 @@ def rows() -> list[Row]:
 
 
 def newton_euler(robot: lw.Robot):
-    """A plain Newton-Euler recursion over the robot's bodies, as one writes it in JAX; one sample."""
+    """A plain Newton-Euler recursion over the robot's bodies, as one writes it in JAX; one
+    sample."""
     import jax
     import jax.numpy as jnp
 
@@ -41,7 +44,9 @@ def newton_euler(robot: lw.Robot):
             turn = R0 if slides else R0 @ rotation(node.axis, q[node.q])
             offset = offset + R0 @ n * q[node.q] if slides else offset
             carried = turn.T @ w[p]
-            base = turn.T @ (pdd[p] + jnp.cross(wd[p], offset) + jnp.cross(w[p], jnp.cross(w[p], offset)))
+            base = turn.T @ (
+                pdd[p] + jnp.cross(wd[p], offset) + jnp.cross(w[p], jnp.cross(w[p], offset))
+            )
             if slides:
                 w_i, wd_i = carried, turn.T @ wd[p]
                 base = base + n * a[node.v] + 2 * jnp.cross(carried, n * v[node.v])
@@ -51,7 +56,14 @@ def newton_euler(robot: lw.Robot):
             m = node.mass_properties
             c, I = jnp.array(m.com), jnp.array(m.inertia)
             force = m.mass * (base + jnp.cross(wd_i, c) + jnp.cross(w_i, jnp.cross(w_i, c)))
-            w.append(w_i), wd.append(wd_i), pdd.append(base), R.append(turn), r.append(offset), f.append(force)
+            (
+                w.append(w_i),
+                wd.append(wd_i),
+                pdd.append(base),
+                R.append(turn),
+                r.append(offset),
+                f.append(force),
+            )
             mu.append(I @ wd_i + jnp.cross(w_i, I @ w_i) + jnp.cross(c, force))
         torques = [jnp.zeros(())] * robot.nv
         for i in range(len(nodes) - 1, 0, -1):
@@ -71,4 +83,10 @@ def batch(p: Pair, count: int = 16_384) -> Row:
     work = lambda: np.asarray(function(q, v, a))
     check(p.robot.inverse_dynamics(q, v, a), work().copy())
     ours, peer = side_by_side(lambda: p.robot.inverse_dynamics(q, v, a), work)
-    return Row("inverse dynamics, 1 thread", f"{p.name}, batch {count}", ours / count, peer / count, "JAX jit + vmap")
+    return Row(
+        "inverse dynamics, 1 thread",
+        f"{p.name}, batch {count}",
+        ours / count,
+        peer / count,
+        "JAX jit + vmap",
+    )

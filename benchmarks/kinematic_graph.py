@@ -1,9 +1,11 @@
-"""How fast is a kinematic graph built and asked, beside Algorithm 1 in plain Python, numpy + scipy.sparse, and OMPL?
+"""How fast is a kinematic graph built and asked, beside Algorithm 1 in plain Python,
+numpy + scipy.sparse, and OMPL?
 
-The planar arm and the spatial one of the paper's digest. Algorithm 1 as it is printed asks every voxel about every node
-(lines 7-14); the same with the voxel of each node computed is what a good Python programmer would write, and has a row
-without a target. The spatial peer lists all pairs of neighbours and leaves components to scipy. OMPL's PRM asks a
-Python function about discs in the way of two segments, as fast as plain Python can.
+The planar arm and the spatial one of the paper's digest. Algorithm 1 as it is printed asks every
+voxel about every node (lines 7-14); the same with the voxel of each node computed is what a good
+Python programmer would write, and has a row without a target. The spatial peer lists all pairs of
+neighbours and leaves components to scipy. OMPL's PRM asks a Python function about discs in the way
+of two segments, as fast as plain Python can.
 """
 
 from __future__ import annotations
@@ -79,7 +81,8 @@ def _by_index(nodes: Nodes, voxel: float) -> Members:
 
 
 def _asked_of_every_voxel(nodes: Nodes, voxel: float) -> Members:
-    """Lines 7-14: of every voxel of the ball all nodes are asked; a node on a face belongs to the lower one."""
+    """Lines 7-14: of every voxel of the ball all nodes are asked;
+    a node on a face belongs to the lower one."""
     reach = math.ceil(0.9 / voxel) + 1
     members: Members = {}
     for cell in itertools.product(range(-reach, reach + 1), repeat=2):
@@ -87,13 +90,17 @@ def _asked_of_every_voxel(nodes: Nodes, voxel: float) -> Members:
             continue
         left, below = ((k - 0.5) * voxel + 1e-9 * voxel for k in cell)
         right, above = left + voxel, below + voxel
-        inside = {node for node, (x, y) in nodes.items() if left < x <= right and below < y <= above}
+        inside = {
+            node for node, (x, y) in nodes.items() if left < x <= right and below < y <= above
+        }
         if inside:
             members[cell] = inside
     return members
 
 
-def _algorithm_1(degrees: float, voxel: float, assigned: Callable[[Nodes, float], Members]) -> tuple[int, int]:
+def _algorithm_1(
+    degrees: float, voxel: float, assigned: Callable[[Nodes, float], Members]
+) -> tuple[int, int]:
     """Numbers of vertices and edges, node by node over dictionaries and sets."""
     n = round(360 / degrees) + 1
     angles = [math.radians(-180 + 360 * k / (n - 1)) for k in range(n)]
@@ -131,7 +138,9 @@ def _algorithm_1(degrees: float, voxel: float, assigned: Callable[[Nodes, float]
 
 def _spatial_arm() -> lw.Robot:
     table = [(0.0, 0.4, math.pi / 2), (0.5, 0.0, 0.0), (0.4, 0.0, 0.0)]
-    links = [{"a": a, "d": d, "alpha": alpha, "theta": 0.0, "joint": "revolute"} for a, d, alpha in table]
+    links = [
+        {"a": a, "d": d, "alpha": alpha, "theta": 0.0, "joint": "revolute"} for a, d, alpha in table
+    ]
     return lw.Robot.from_dh(links, check="any", name="spatial-3r")
 
 
@@ -154,7 +163,8 @@ def _spatial() -> list[Row]:
 
 
 def _by_scipy(graph: KinematicGraph, voxel: float) -> tuple[int, int]:
-    """Every pair of neighbours as an array, components by scipy, edges as distinct pairs of labels."""
+    """Every pair of neighbours as an array, components by scipy, edges as distinct pairs of
+    labels."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -167,12 +177,18 @@ def _by_scipy(graph: KinematicGraph, voxel: float) -> tuple[int, int]:
     pairs = []
     for step in itertools.product((-1, 0, 1), repeat=len(grid.shape)):
         if step > (0,) * len(step):
-            here = tuple(slice(max(0, -s), n - max(0, s)) for s, n in zip(step, grid.shape, strict=True))
-            there = tuple(slice(max(0, s), n - max(0, -s)) for s, n in zip(step, grid.shape, strict=True))
+            here = tuple(
+                slice(max(0, -s), n - max(0, s)) for s, n in zip(step, grid.shape, strict=True)
+            )
+            there = tuple(
+                slice(max(0, s), n - max(0, -s)) for s, n in zip(step, grid.shape, strict=True)
+            )
             pairs.append(np.stack([numbers[here].ravel(), numbers[there].ravel()], axis=1))
     a, b = np.concatenate(pairs).T
     same = cell[a] == cell[b]
-    inside = coo_array((np.ones(same.sum(), dtype=bool), (a[same], b[same])), shape=(grid.size, grid.size))
+    inside = coo_array(
+        (np.ones(same.sum(), dtype=bool), (a[same], b[same])), shape=(grid.size, grid.size)
+    )
     count, label = connected_components(inside, directed=False)
     ends = np.sort(np.stack([label[a[~same]], label[b[~same]]], axis=1), axis=1)
     return count, len(np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0))
@@ -187,7 +203,13 @@ def _queries() -> list[Row]:
     optimum = 1.8465407186  # of the node grid, joint length; see tests
     taken = _best(lambda: around.plan(START, GOAL, cost="joint"), 5)
     found = [
-        Row("KinematicGraph, obstacle update", "2R, 130 321 nodes", update, target=0.020, smaller_is_better=True),
+        Row(
+            "KinematicGraph, obstacle update",
+            "2R, 130 321 nodes",
+            update,
+            target=0.020,
+            smaller_is_better=True,
+        ),
         Row(
             "KinematicGraph, refined length over the node optimum",
             "disc scene",
@@ -201,7 +223,17 @@ def _queries() -> list[Row]:
         theirs = statistics.median(_prm_seconds(np.radians([106.619, 100.0])) for _ in range(20))
     except ImportError:
         return found
-    return [*found, Row("KinematicGraph.plan, refined", "disc scene", taken, theirs, "OMPL PRM, first solution", 1)]
+    return [
+        *found,
+        Row(
+            "KinematicGraph.plan, refined",
+            "disc scene",
+            taken,
+            theirs,
+            "OMPL PRM, first solution",
+            1,
+        ),
+    ]
 
 
 def _prm_seconds(goal: np.ndarray) -> float:
@@ -215,7 +247,9 @@ def _prm_seconds(goal: np.ndarray) -> float:
     space.setBounds(bounds)
     setup = geometric.SimpleSetup(space)
     setup.setStateValidityChecker(lambda state: not _touches(state[0], state[1]))
-    setup.getSpaceInformation().setStateValidityCheckingResolution(math.radians(1.0) / space.getMaximumExtent())
+    setup.getSpaceInformation().setStateValidityCheckingResolution(
+        math.radians(1.0) / space.getMaximumExtent()
+    )
     first, last = space.allocState(), space.allocState()
     for state, q in ((first, START), (last, goal)):
         state[0], state[1] = float(q[0]), float(q[1])

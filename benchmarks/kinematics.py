@@ -33,5 +33,10 @@ def pose(p: Pair, count: int = 4096) -> Row:
     check(p.robot.pose(q, tip)[:, :3, 3].copy(), loop())
     ours, peer = side_by_side(lambda: p.robot.pose(q, tip), loop)
     return Row(
-        "pose of one frame", f"{p.name}, batch {count}", ours / count, peer / count, "framesForwardKinematics loop", 40
+        "pose of one frame",
+        f"{p.name}, batch {count}",
+        ours / count,
+        peer / count,
+        "framesForwardKinematics loop",
+        40,
     )

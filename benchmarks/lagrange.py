@@ -1,10 +1,13 @@
-"""How fast are systems typed as positions, beside the same Lagrangian in JAX and beside the paper's listing?"""
+"""How fast are systems typed as positions, beside the same Lagrangian in JAX and beside the paper's
+listing?"""
 
 from __future__ import annotations
 
 import os
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 import numpy as np
 
@@ -39,7 +42,8 @@ def jax_lagrangian(length: float, mass: float):
 
 
 def jax_table(length: float, mass: float):
-    """tau_ki = d/dt dL_i/dv_k - dL_i/dq_k for a batch: one directional derivative of the momenta, no Hessian."""
+    """tau_ki = d/dt dL_i/dv_k - dL_i/dq_k for a batch: one directional derivative of the momenta,
+    no Hessian."""
     import jax
 
     lagrangians = jax_lagrangian(length, mass)
@@ -64,10 +68,11 @@ def table_in_jax() -> Row:
 
 
 def forward_dynamics_by_the_listing() -> Row:
-    """Reverse-mode automatic differentiation of L at every call, as Listing A1 does (autograd in the place of PyTorch).
+    """Reverse-mode automatic differentiation of L at every call,
+    as Listing A1 does (autograd in the place of PyTorch).
 
-    The listing's own acceleration is wrong for two links (one scalar inertia a joint), so the peer solves the full
-    mass matrix; its graph, as in the listing, is built anew at every call.
+    The listing's own acceleration is wrong for two links (one scalar inertia a joint), so the peer
+    solves the full mass matrix; its graph, as in the listing, is built anew at every call.
     """
     import autograd.numpy as anp
     from autograd import grad, jacobian
@@ -92,5 +97,14 @@ def forward_dynamics_by_the_listing() -> Row:
     system = lw.System.planar_chain("RR", l, m, gravity=(0, -GRAVITY))
     q, v, tau = np.array([0.4, -0.7]), np.array([0.9, 1.3]), np.array([1.0, 2.0])
     check(system.forward_dynamics(q, v, tau)[None], listing(q, v, tau)[None], 1e-12)
-    ours, theirs = side_by_side(lambda: system.forward_dynamics(q, v, tau), lambda: listing(q, v, tau))
-    return Row("forward dynamics, one call", "2-link system", ours, theirs, "reverse-mode AD loop (autograd)", 20)
+    ours, theirs = side_by_side(
+        lambda: system.forward_dynamics(q, v, tau), lambda: listing(q, v, tau)
+    )
+    return Row(
+        "forward dynamics, one call",
+        "2-link system",
+        ours,
+        theirs,
+        "reverse-mode AD loop (autograd)",
+        20,
+    )

@@ -1,4 +1,5 @@
-"""How fast is a simulated second of UR5 under computed torque as a scan, beside a Python loop over pin.aba?"""
+"""How fast is a simulated second of UR5 under computed torque as a scan,
+beside a Python loop over pin.aba?"""
 
 from __future__ import annotations
 
@@ -35,14 +36,22 @@ def rows() -> list[Row]:
         q, v = start.copy(), np.zeros(6)
         for k in range(steps):
             t = k * DT
-            a = -amplitude * np.sin(t) + KP * (amplitude * np.sin(t) - q) + KD * (amplitude * np.cos(t) - v)
+            a = (
+                -amplitude * np.sin(t)
+                + KP * (amplitude * np.sin(t) - q)
+                + KD * (amplitude * np.cos(t) - v)
+            )
             tau = pin.rnea(model, data, q, v, a)
             v = v + DT * pin.aba(model, data, q, v, tau)
             q = q + DT * v
         return q
 
     assert (p.order == np.arange(6)).all()
-    check(simulate(q=start, v=np.zeros(6), amplitude=amplitude, steps=500).state["q"][None], loop(500)[None], 1e-9)
+    check(
+        simulate(q=start, v=np.zeros(6), amplitude=amplitude, steps=500).state["q"][None],
+        loop(500)[None],
+        1e-9,
+    )
     found = []
     for samples, target in ((1, 40), (64, 150)):
         q0 = np.tile(start, (samples, 1)) if samples > 1 else start
@@ -51,5 +60,14 @@ def rows() -> list[Row]:
         ours = min(seconds(run) for _ in range(3)) / samples
         peer = min(seconds(lambda: loop(1000)) for _ in range(3)) * STEPS / 1000
         case = f"UR5, {STEPS} steps, {samples} trajectories at once"
-        found.append(Row("computed torque, a trajectory", case, ours, peer, "Python loop over pin.aba", target))
+        found.append(
+            Row(
+                "computed torque, a trajectory",
+                case,
+                ours,
+                peer,
+                "Python loop over pin.aba",
+                target,
+            )
+        )
     return found

@@ -1,4 +1,5 @@
-"""Measuring: two things taken in turns in one process, the best of a few turns, the median of several rounds."""
+"""Measuring: two things taken in turns in one process, the best of a few turns,
+the median of several rounds."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: `ours` and `peer` in seconds a sample (or another unit), ratio > 1: linkwork is faster."""
+    """One line of the table: `ours` and `peer` in seconds a sample (or another unit), ratio > 1:
+    linkwork is faster."""
 
     question: str
     case: str
@@ -32,7 +34,11 @@ class Row:
             return ""
         value = self.ours if self.smaller_is_better else self.ratio
         assert value is not None
-        return "ok" if (value <= self.target if self.smaller_is_better else value >= self.target) else "below"
+        return (
+            "ok"
+            if (value <= self.target if self.smaller_is_better else value >= self.target)
+            else "below"
+        )
 
 
 def seconds(work: Callable[[], object], repeat: int = 1) -> float:
@@ -44,12 +50,17 @@ def seconds(work: Callable[[], object], repeat: int = 1) -> float:
 
 
 def side_by_side(
-    ours: Callable[[], object], peer: Callable[[], object], rounds: int = 5, least: float = 0.005, turns: int = 6
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    rounds: int = 5,
+    least: float = 0.005,
+    turns: int = 6,
 ) -> tuple[float, float]:
     """(ours, peer) in seconds: the round with the median ratio of several, warm.
 
-    In a round both take turns of the same length, and of each the best turn counts: other guests of the machine slow it
-    down for milliseconds, at any moment and by half, and who is measured for a shorter time would be disturbed less.
+    In a round both take turns of the same length, and of each the best turn counts: other guests of
+    the machine slow it down for milliseconds, at any moment and by half, and who is measured for a
+    shorter time would be disturbed less.
     """
     ours(), peer()
     once = [min(seconds(work) for _ in range(2)) for work in (ours, peer)]

@@ -24,22 +24,34 @@ def rows() -> list[Row]:
     waypoints, s, torque, velocity = task(p)
 
     def ours() -> float:
-        return float(minimum_time(p.robot, Path.through(waypoints, s), torque, velocity, points=POINTS).duration)
+        return float(
+            minimum_time(
+                p.robot, Path.through(waypoints, s), torque, velocity, points=POINTS
+            ).duration
+        )
 
     def peer() -> float:
         return by_toppra(p, waypoints, s, torque, velocity)
 
-    # ours keeps the limits over whole intervals, the peer at their ends: that costs 5e-5 of the time
+    # ours keeps the limits over whole intervals, the peer at their ends:
+    # that costs 5e-5 of the time
     assert ours() <= peer() * (1 + 1e-4), (ours(), peer())
     taken, theirs = side_by_side(ours, peer)
     loads = lw.Payload(p.robot.bodies[-1], np.linspace(0.0, 1.0, 100), (0.0, 0.0, 0.05))
     path = Path.through(waypoints, s)
     many, _ = side_by_side(
-        lambda: minimum_time(p.robot, path, torque, velocity, payload=loads, points=POINTS), lambda: None
+        lambda: minimum_time(p.robot, path, torque, velocity, payload=loads, points=POINTS),
+        lambda: None,
     )
     return [
         Row(f"minimum time, {POINTS} points", "xArm7", taken, theirs, "toppra, seidel", 8),
-        Row(f"minimum time, {POINTS} points", "xArm7, each of 100 payloads", many / 100, theirs, "toppra, seidel"),
+        Row(
+            f"minimum time, {POINTS} points",
+            "xArm7, each of 100 payloads",
+            many / 100,
+            theirs,
+            "toppra, seidel",
+        ),
     ]
 
 
@@ -53,12 +65,20 @@ def task(p: Pair) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return waypoints, s / s[-1], torque, np.full(robot.nv, 2.5)
 
 
-def by_toppra(p: Pair, waypoints: np.ndarray, s: np.ndarray, torque: np.ndarray, velocity: np.ndarray) -> float:
+def by_toppra(
+    p: Pair, waypoints: np.ndarray, s: np.ndarray, torque: np.ndarray, velocity: np.ndarray
+) -> float:
     model, data = p.model, p.model.createData()
     path = toppra.SplineInterpolator(s, waypoints, bc_type="natural")
     torques = constraint.JointTorqueConstraint(
-        lambda q, v, a: pin.rnea(model, data, q, v, a), np.stack([-torque, torque], axis=1), np.zeros(len(torque))
+        lambda q, v, a: pin.rnea(model, data, q, v, a),
+        np.stack([-torque, torque], axis=1),
+        np.zeros(len(torque)),
     )
     limits = [torques, constraint.JointVelocityConstraint(np.stack([-velocity, velocity], axis=1))]
     grid = np.linspace(0.0, 1.0, POINTS)
-    return algorithm.TOPPRA(limits, path, gridpoints=grid, solver_wrapper="seidel").compute_trajectory(0, 0).duration
+    return (
+        algorithm.TOPPRA(limits, path, gridpoints=grid, solver_wrapper="seidel")
+        .compute_trajectory(0, 0)
+        .duration
+    )

@@ -1,4 +1,5 @@
-"""How fast is the nearest row of a table that a loop appends to, beside a scan of it and beside scipy's k-d tree?"""
+"""How fast is the nearest row of a table that a loop appends to,
+beside a scan of it and beside scipy's k-d tree?"""
 
 from __future__ import annotations
 
@@ -29,14 +30,22 @@ def rows() -> list[Row]:
 def asked_beside(table: Table, points: np.ndarray, asked: np.ndarray) -> list[Row]:
     """Many questions to one table: by trees of boxes, by a scan, and by scipy's tree.
 
-    scipy's is built once, when all rows are there, and answers the whole batch in one call: its best case.
+    scipy's is built once, when all rows are there, and answers the whole batch in one call: its
+    best case.
     """
     ours, scan, peer = grown(table, points), grown(scanned(table), points), cKDTree(points)
     told, by_scan = ours.nearest(asked), scan.nearest(asked)
-    assert (told[0] == by_scan[0]).all() and (told[1] == by_scan[1]).all() and (told[0] == peer.query(asked)[1]).all()
+    assert (
+        (told[0] == by_scan[0]).all()
+        and (told[1] == by_scan[1]).all()
+        and (told[0] == peer.query(asked)[1]).all()
+    )
     case = f"{len(points)} rows of {table.columns}"
     measured = []
-    for name, ask, target in (("scan", lambda: scan.nearest(asked), 1.0), ("cKDTree", lambda: peer.query(asked), None)):
+    for name, ask, target in (
+        ("scan", lambda: scan.nearest(asked), 1.0),
+        ("cKDTree", lambda: peer.query(asked), None),
+    ):
         own, other = side_by_side(lambda: ours.nearest(asked), ask)
         measured.append(Row(QUESTION, case, own / ASKED, other / ASKED, name, target))
     return measured
@@ -49,4 +58,8 @@ def appended(table: Table, points: np.ndarray) -> Row:
         empty = Grown(table, points)
         return seconds(lambda: empty.grow(len(points)))
 
-    return Row("a row appended to a table", f"{len(points)} of {table.columns}", median_of_best(work) / len(points))
+    return Row(
+        "a row appended to a table",
+        f"{len(points)} of {table.columns}",
+        median_of_best(work) / len(points),
+    )

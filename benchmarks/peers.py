@@ -1,4 +1,5 @@
-"""The robots of the benchmarks in both libraries, and the oracle check that every row passes first."""
+"""The robots of the benchmarks in both libraries, and the oracle check that every row passes
+first."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ FILES = {
 
 @dataclass(frozen=True)
 class Pair:
-    """One robot twice. `order[k]`: Pinocchio's index of our coordinate k (all joints here have one coordinate)."""
+    """One robot twice. `order[k]`: Pinocchio's index of our coordinate k (all joints here have one
+    coordinate)."""
 
     name: str
     robot: lw.Robot
@@ -31,9 +33,13 @@ class Pair:
     order: np.ndarray
 
     def samples(self, count: int, seed: int = 0) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """([q, v, a] as rows for us, the same as Fortran columns for Pinocchio), in separate memory."""
+        """([q, v, a] as rows for us, the same as Fortran columns for Pinocchio),
+        in separate memory."""
         rng = np.random.default_rng(seed)
-        rows = [self.robot.random(count, seed=seed), *(rng.normal(size=(count, self.robot.nv)) for _ in range(2))]
+        rows = [
+            self.robot.random(count, seed=seed),
+            *(rng.normal(size=(count, self.robot.nv)) for _ in range(2)),
+        ]
         columns = []
         for array in rows:
             other = np.zeros((self.model.nv, count), order="F")
@@ -66,7 +72,8 @@ def robots_folder() -> Path:
 
 
 def check(ours: np.ndarray, reference: np.ndarray, tolerance: float = 1e-10) -> None:
-    """Every row proves its result before it is timed: per entry, scaled by that entry's largest value."""
+    """Every row proves its result before it is timed: per entry,
+    scaled by that entry's largest value."""
     assert not np.shares_memory(ours, reference)
     scale = np.maximum(np.abs(reference).max(axis=0), 1e-300)
     error = (np.abs(ours - reference) / scale).max()

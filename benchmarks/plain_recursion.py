@@ -1,7 +1,9 @@
-"""A plain numpy recursion of a humanoid's kinematics and dynamics with its loops, one instant at a time.
+"""A plain numpy recursion of a humanoid's kinematics and dynamics with its loops,
+one instant at a time.
 
-What a reader of the 2023 paper would write: dictionaries of bodies, small arrays, equations in the paper's order. It is
-the peer of closed_loops.py and an oracle independent of every recursion of linkwork.
+What a reader of the 2023 paper would write: dictionaries of bodies, small arrays, equations in the
+paper's order. It is the peer of closed_loops.py and an oracle independent of every recursion of
+linkwork.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import linkwork as lw
 
 
 class PlainRecursion:
-    """The built-in CHARMIE: eqs. 6-14 (indirect joints), 15-19 (poses), 28-34 (Newton-Euler), 36-43 (shared loads)."""
+    """The built-in CHARMIE: eqs. 6-14 (indirect joints), 15-19 (poses), 28-34 (Newton-Euler),
+    36-43 (shared loads)."""
 
     def __init__(self, robot: lw.Robot) -> None:
         self.model = robot.model
@@ -36,7 +39,12 @@ class PlainRecursion:
         f, mu = self._inward(R, w, wd, pdd)
         fifth = self._share_torso(q, f["5"], mu["5"])
         fourth = self._share_lift(q, f["4"], mu["4"])
-        return {"act5": fifth, "act4": fourth, "wrench": np.concatenate([f["3"], mu["3"]]), "position": p}
+        return {
+            "act5": fifth,
+            "act4": fourth,
+            "wrench": np.concatenate([f["3"], mu["3"]]),
+            "position": p,
+        }
 
     def _joints(self, c, cd, cdd):
         q, v, a = (dict(zip(self.names, values, strict=True)) for values in (c, cd, cdd))
@@ -48,7 +56,10 @@ class PlainRecursion:
         v["d4"] = -l * ld / s
         a["d4"] = -(ld**2 + l * ldd) / s + (l * ld) ** 2 / s**3
         l, ld, ldd = q.pop("act5"), v.pop("act5"), a.pop("act5")
-        pivot, foot, head = (np.array(x) for x in (self.points["4"]["B"], self.points["4"]["F"], self.points["5"]["G"]))
+        pivot, foot, head = (
+            np.array(x)
+            for x in (self.points["4"]["B"], self.points["4"]["F"], self.points["5"]["G"])
+        )
         e, r = np.linalg.norm(pivot - foot), np.linalg.norm(head)
         phi = np.arccos((e**2 + r**2 - l**2) / (2 * e * r))
         gamma = np.arctan2(foot[2] - pivot[2], foot[1] - pivot[1])
@@ -64,11 +75,19 @@ class PlainRecursion:
 
     def _outward(self, q, v, a):
         R, p = {"ground": np.eye(3)}, {"ground": np.zeros(3)}
-        w, wd, pdd = {"ground": np.zeros(3)}, {"ground": np.zeros(3)}, {"ground": np.array([0.0, 0.0, 9.81])}
+        w, wd, pdd = (
+            {"ground": np.zeros(3)},
+            {"ground": np.zeros(3)},
+            {"ground": np.array([0.0, 0.0, 9.81])},
+        )
         self.local = {}
         for joint in self.order:
             k, i = joint.parent or "ground", joint.child
-            R0, r, n = np.array(joint.placement.rotation), np.array(joint.placement.position), np.array(joint.axis)
+            R0, r, n = (
+                np.array(joint.placement.rotation),
+                np.array(joint.placement.position),
+                np.array(joint.axis),
+            )
             turn, arm = R0, r
             if joint.type == "revolute":
                 s, co = np.sin(q[joint.name]), np.cos(q[joint.name])
@@ -92,7 +111,11 @@ class PlainRecursion:
         f, mu = {}, {}
         for joint in reversed(self.order):
             i = joint.child
-            m, r, I = self.matter[i].mass, np.array(self.matter[i].com), np.array(self.matter[i].inertia)
+            m, r, I = (
+                self.matter[i].mass,
+                np.array(self.matter[i].com),
+                np.array(self.matter[i].inertia),
+            )
             force = m * (pdd[i] + np.cross(wd[i], r) + np.cross(w[i], np.cross(w[i], r)))
             moment = I @ wd[i] + np.cross(w[i], I @ w[i]) + np.cross(r, force)
             for child in self.children.get(i, []):
@@ -106,10 +129,14 @@ class PlainRecursion:
         """Strut 5d: its line in the plane of the torso, equal side forces, moments half each."""
         s, c = np.sin(q["th5"]), np.cos(q["th5"])
         turn = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
-        pivot, foot, head = (np.array(x) for x in (self.points["4"]["B"], self.points["4"]["F"], self.points["5"]["G"]))
+        pivot, foot, head = (
+            np.array(x)
+            for x in (self.points["4"]["B"], self.points["4"]["F"], self.points["5"]["G"])
+        )
         line = head - turn.T @ (foot - pivot)
         u = line / np.linalg.norm(line)
-        # unknowns: force of the joint (3), of the strut along u and along x, moments y and z of both
+        # unknowns: force of the joint (3), of the strut along u and along x,
+        # moments y and z of both
         A, b = np.zeros((6, 5)), np.concatenate([f, mu])
         A[:3, :3] = np.eye(3)
         A[:3, 3], A[:3, 4] = u, (1.0, 0.0, 0.0)

@@ -1,8 +1,10 @@
-"""How fast are plans, and how many problems are solved, beside roboplan (RRT-Connect, Pinocchio and coal in C++)?
+"""How fast are plans, and how many problems are solved,
+beside roboplan (RRT-Connect, Pinocchio and coal in C++)?
 
-The Panda with VAMP's spheres and problems of MotionBenchMaker, from ../shared/planning; rows with scenes of our own
-where that is not there. roboplan plans for the Panda of example-robot-data (convex hulls of its links): problems that
-it finds invalid or does not solve within 5 s count for neither.
+The Panda with VAMP's spheres and problems of MotionBenchMaker, from ../shared/planning; rows with
+scenes of our own where that is not there. roboplan plans for the Panda of example-robot-data
+(convex hulls of its links): problems that it finds invalid or does not solve within 5 s count for
+neither.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def rows() -> list[Row]:
         lw.threads(before)
 
 
-def problems(robot: str, every: int = 1) -> Iterator[tuple[dict[str, Any], np.ndarray, np.ndarray, Obstacles]]:
+def problems(
+    robot: str, every: int = 1
+) -> Iterator[tuple[dict[str, Any], np.ndarray, np.ndarray, Obstacles]]:
     stored = json.loads(gzip.open(SHARED / f"motionbenchmaker-{robot}.json.gz").read())["problems"]
     for scene, listed in stored.items():
         for problem in listed[::every]:
@@ -68,11 +72,30 @@ def _solved(robot: str) -> list[Row]:
     case = f"{robot}, {valid} valid problems of MotionBenchMaker"
     shortest = {"panda": (9.2, 5.3)}.get(robot, (None, None))
     lengths = [
-        Row("planning, mean length of the first path", case, statistics.mean(first), unit="rad", target=shortest[0]),
-        Row("planning, mean length shortened", case, statistics.mean(short), unit="rad", target=shortest[1]),
+        Row(
+            "planning, mean length of the first path",
+            case,
+            statistics.mean(first),
+            unit="rad",
+            target=shortest[0],
+        ),
+        Row(
+            "planning, mean length shortened",
+            case,
+            statistics.mean(short),
+            unit="rad",
+            target=shortest[1],
+        ),
     ]
     return [
-        Row("planning, not solved or not proved", case, valid - len(short), unit="", target=0, smaller_is_better=True),
+        Row(
+            "planning, not solved or not proved",
+            case,
+            valid - len(short),
+            unit="",
+            target=0,
+            smaller_is_better=True,
+        ),
         *(_smaller(row) for row in lengths),
         Row("planning, first path, median", case, statistics.median(quick_times)),
         Row("planning, first path, mean", case, statistics.mean(quick_times)),
@@ -82,7 +105,9 @@ def _solved(robot: str) -> list[Row]:
 
 
 def _smaller(row: Row) -> Row:
-    return Row(row.question, row.case, row.ours, unit=row.unit, target=row.target, smaller_is_better=True)
+    return Row(
+        row.question, row.case, row.ours, unit=row.unit, target=row.target, smaller_is_better=True
+    )
 
 
 class Peer:
@@ -110,11 +135,16 @@ class Peer:
             elif each["kind"] == "sphere":
                 self.scene.addSphereGeometry(name, "universe", Sphere(size[0]), place, color)
             else:
-                self.scene.addCylinderGeometry(name, "universe", Cylinder(size[1], size[0]), place, color)
+                self.scene.addCylinderGeometry(
+                    name, "universe", Cylinder(size[1], size[0]), place, color
+                )
         names = [f"obstacle{k}" for k in range(len(objects))]
         self.scene.setCollisions([("panda_link0", name) for name in names], False)
-        self.scene.setCollisions([(a, b) for k, a in enumerate(names) for b in names[k + 1 :]], False)
-        self.scene.setJointPositions(np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785, 0.04]))  # an open hand
+        self.scene.setCollisions(
+            [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]], False
+        )
+        # an open hand
+        self.scene.setJointPositions(np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785, 0.04]))
         options = RRTOptions()
         options.group_name, options.rrt_connect, options.max_nodes = "panda_arm", True, 100_000
         options.collision_check_step_size, options.max_planning_time = 1.0 / 32.0, 5.0
@@ -153,7 +183,10 @@ def _beside_roboplan() -> list[Row]:
         theirs = Peer(problem["objects"]).seconds(start, goal)
         if theirs is None:
             continue
-        quick = min(_taken(model, start, goal, obstacles, shorten=False, certify=False) for _ in range(BEST_OF))
+        quick = min(
+            _taken(model, start, goal, obstacles, shorten=False, certify=False)
+            for _ in range(BEST_OF)
+        )
         whole = min(_taken(model, start, goal, obstacles) for _ in range(BEST_OF))
         pairs.append((quick, whole, theirs))
     quick, whole, theirs = np.array(pairs).T
@@ -163,11 +196,20 @@ def _beside_roboplan() -> list[Row]:
     return [
         Row("planning, first path, sum", case, quick.sum(), theirs.sum(), name, 40),
         Row("planning, first path, median of ratios", case, 1.0, ratio, name, 25, unit=""),
-        Row("planning, shortened and proved, sum", case, whole.sum(), theirs.sum(), f"{name}, first path", 15),
+        Row(
+            "planning, shortened and proved, sum",
+            case,
+            whole.sum(),
+            theirs.sum(),
+            f"{name}, first path",
+            15,
+        ),
     ]
 
 
-def _taken(model: CollisionModel, start: np.ndarray, goal: np.ndarray, obstacles: Obstacles, **options: Any) -> float:
+def _taken(
+    model: CollisionModel, start: np.ndarray, goal: np.ndarray, obstacles: Obstacles, **options: Any
+) -> float:
     clock = time.perf_counter()
     answer = plan(model, start, goal, obstacles, time_limit=None, **options)
     assert answer.success
@@ -178,7 +220,11 @@ def _many() -> list[Row]:
     """All problems in one call, on one thread and on two."""
     model = spherized("panda")
     listed = [(start, goal, obstacles) for _, start, goal, obstacles in problems("panda")]
-    starts, goals, scenes = np.array([p[0] for p in listed]), np.array([p[1] for p in listed]), [p[2] for p in listed]
+    starts, goals, scenes = (
+        np.array([p[0] for p in listed]),
+        np.array([p[1] for p in listed]),
+        [p[2] for p in listed],
+    )
     taken: dict[int, float] = {}
     for count in (1, 2, 1, 2):
         lw.threads(count)
@@ -186,7 +232,9 @@ def _many() -> list[Row]:
         plan_many(model, starts, goals, scenes, time_limit=None, shorten=False, certify=False)
         taken[count] = min(taken.get(count, np.inf), time.perf_counter() - clock)
     lw.threads(1)
-    return [Row("plan_many, two threads", "Panda, 700 problems", taken[2], taken[1], "one thread", 1.6)]
+    return [
+        Row("plan_many, two threads", "Panda, 700 problems", taken[2], taken[1], "one thread", 1.6)
+    ]
 
 
 def _own_scenes() -> list[Row]:
@@ -196,6 +244,12 @@ def _own_scenes() -> list[Row]:
     found = []
     for name, scene in SCENES.items():
         ends = model.free_samples(40, scene, seed=2)
-        taken = [_taken(model, ends[0], goal, scene) for goal in ends[1:] if plan(model, ends[0], goal, scene).success]
-        found.append(Row("planning, shortened and proved, median", f"UR5e, {name}", statistics.median(taken)))
+        taken = [
+            _taken(model, ends[0], goal, scene)
+            for goal in ends[1:]
+            if plan(model, ends[0], goal, scene).success
+        ]
+        found.append(
+            Row("planning, shortened and proved, median", f"UR5e, {name}", statistics.median(taken))
+        )
     return found

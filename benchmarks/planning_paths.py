@@ -1,8 +1,10 @@
-"""How short and how smooth are paths, and how fast do they come, beside OMPL's AORRTC, Drake's optimiser and roboplan?
+"""How short and how smooth are paths, and how fast do they come, beside OMPL's AORRTC,
+Drake's optimiser and roboplan?
 
-Problems of MotionBenchMaker for the Panda (../shared/planning). OMPL asks our checker through its Python callback, for
-five seconds. Drake optimises the same seed with SNOPT against spheres of the same robot (33 distance samples, 50 major
-iterations). roboplan keeps the hand upright by a PoseConstraint; both start and end in the same configurations.
+Problems of MotionBenchMaker for the Panda (../shared/planning). OMPL asks our checker through its
+Python callback, for five seconds. Drake optimises the same seed with SNOPT against spheres of the
+same robot (33 distance samples, 50 major iterations). roboplan keeps the hand upright by a
+PoseConstraint; both start and end in the same configurations.
 """
 
 from __future__ import annotations
@@ -41,10 +43,16 @@ def rows() -> list[Row]:
         lw.threads(before)
 
 
-def _some(model: CollisionModel, count: int) -> list[tuple[dict[str, Any], np.ndarray, np.ndarray, Obstacles]]:
+def _some(
+    model: CollisionModel, count: int
+) -> list[tuple[dict[str, Any], np.ndarray, np.ndarray, Obstacles]]:
     """Valid problems, evenly from all scenes."""
     every = 700 // count
-    found = [p for p in problems("panda", every) if not model.collides(np.array([p[1], p[2]]), p[3]).any()]
+    found = [
+        p
+        for p in problems("panda", every)
+        if not model.collides(np.array([p[1], p[2]]), p[3]).any()
+    ]
     return found[:count]
 
 
@@ -57,7 +65,9 @@ def _anytime(seconds: float = 5.0) -> list[Row]:
     ]
     case = f"Panda, {len(asked)} problems"
     try:
-        theirs = [_aorrtc(model, start, goal, obstacles, seconds) for _, start, goal, obstacles in asked]
+        theirs = [
+            _aorrtc(model, start, goal, obstacles, seconds) for _, start, goal, obstacles in asked
+        ]
     except ImportError:
         return []
     both = [(a, b) for a, b in zip(ours, theirs, strict=True) if b is not None]
@@ -89,7 +99,9 @@ def _aorrtc(
         return not model.collides(q, obstacles)
 
     setup.setStateValidityChecker(valid)
-    setup.getSpaceInformation().setStateValidityCheckingResolution(1.0 / 32.0 / space.getMaximumExtent())
+    setup.getSpaceInformation().setStateValidityCheckingResolution(
+        1.0 / 32.0 / space.getMaximumExtent()
+    )
     ends = space.allocState(), space.allocState()
     for state, values in zip(ends, (start, goal), strict=True):
         for k in range(size):
@@ -124,22 +136,34 @@ def _optimised() -> list[Row]:
         answer = optimise(model, seed)
         taken.append(time.perf_counter() - clock)
         lengths.append(answer.length)
-        # as motions of one second: the seed at constant speed, the answer with its points even in time; and both by
-        # their shape alone, at constant speed
+        # as motions of one second: the seed at constant speed, the answer with its points even in
+        # time; and both by their shape alone, at constant speed
         points = len(answer.path)
         before, shape = squared_acceleration(evenly(seed.path, points)), evenly(answer.path, points)
-        calmer.append([before / max(squared_acceleration(path), 1e-300) for path in (answer.path, shape)])
+        calmer.append(
+            [before / max(squared_acceleration(path), 1e-300) for path in (answer.path, shape)]
+        )
     case = f"Panda, {len(taken)} problems"
     in_time, by_shape = 100.0 * np.mean(np.array(calmer) < 10.0, axis=0)
     calm = {"unit": "% without", "target": 5.0, "smaller_is_better": True}
     paths = [
-        Row("optimise, mean length", case, statistics.mean(lengths), unit="rad", target=5.0, smaller_is_better=True),
+        Row(
+            "optimise, mean length",
+            case,
+            statistics.mean(lengths),
+            unit="rad",
+            target=5.0,
+            smaller_is_better=True,
+        ),
         Row("optimise, ten times less squared acceleration", case, float(in_time), **calm),
         Row("optimise, ten times less at constant speed", case, float(by_shape), **calm),
     ]
     peer = _drake(asked[:6])
     ours = statistics.median(taken)
-    return [*paths, Row("optimise, one path", case, ours, peer, "Drake, SNOPT", 10 if peer else None)]
+    return [
+        *paths,
+        Row("optimise, one path", case, ours, peer, "Drake, SNOPT", 10 if peer else None),
+    ]
 
 
 def _drake(asked: list[Any]) -> float | None:
@@ -162,7 +186,9 @@ def _drake(asked: list[Any]) -> float | None:
     except ImportError:
         return None
     model, taken = spherized("panda"), []
-    text = re.sub(r"<visual.*?</visual>", "", (SHARED / "panda_spherized.urdf").read_text(), flags=re.S)
+    text = re.sub(
+        r"<visual.*?</visual>", "", (SHARED / "panda_spherized.urdf").read_text(), flags=re.S
+    )
     for problem, start, goal, obstacles in asked:
         seed = plan(model, start, goal, obstacles, time_limit=None)
         builder = DiagramBuilder()
@@ -181,7 +207,9 @@ def _drake(asked: list[Any]) -> float | None:
                 "cylinder": lambda size=size: Capsule(size[1], size[0]),
             }
             rub = CoulombFriction(1.0, 1.0)
-            plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(T), shapes[each["kind"]](), f"o{k}", rub)
+            plant.RegisterCollisionGeometry(
+                plant.world_body(), RigidTransform(T), shapes[each["kind"]](), f"o{k}", rub
+            )
         plant.Finalize()
         diagram = builder.Build()
         root = diagram.CreateDefaultContext()
@@ -198,7 +226,9 @@ def _drake(asked: list[Any]) -> float | None:
         along = np.r_[0.0, np.cumsum(np.linalg.norm(np.diff(seed.path, axis=0), axis=1))]
         t = np.linspace(0.0, along[-1], 10)
         guess = np.stack([np.interp(t, along, column) for column in seed.path.T])
-        prog.SetInitialGuess(program.control_points(), np.vstack([guess, np.zeros((nq - len(start), 10))]))
+        prog.SetInitialGuess(
+            program.control_points(), np.vstack([guess, np.zeros((nq - len(start), 10))])
+        )
         apart = MinimumDistanceLowerBoundConstraint(plant, 0.005, context, None, 0.02)
         for s in np.linspace(0.0, 1.0, 33):
             program.AddPathPositionConstraint(apart, s)
@@ -212,7 +242,8 @@ def _drake(asked: list[Any]) -> float | None:
 
 
 def _upright() -> list[Row]:
-    """The hand downward, free to turn about the vertical; problems whose ends both find valid, first paths."""
+    """The hand downward, free to turn about the vertical; problems whose ends both find valid,
+    first paths."""
     try:
         from roboplan.core import JointConfiguration
         from roboplan.rrt import PoseConstraint
@@ -230,7 +261,9 @@ def _upright() -> list[Row]:
         problem, obstacles = scenes[k % len(scenes)]
         draft = model.free_samples(2, obstacles, seed=int(generator.integers(1 << 30)))
         T = model.robot.pose(draft[0], hand)
-        task = lw.tasks.FrameTask(hand, _upright_pose(T), position_cost=0.0, rotation_cost=(1.0, 1.0, 0.0))
+        task = lw.tasks.FrameTask(
+            hand, _upright_pose(T), position_cost=0.0, rotation_cost=(1.0, 1.0, 0.0)
+        )
         kept = Constraint(task, tolerance=0.005)
         try:
             ends = project(model, draft, [kept])
@@ -240,8 +273,13 @@ def _upright() -> list[Row]:
             continue
         peer = Peer(problem["objects"])
         wide = np.array([np.inf, np.inf, np.inf, 0.005, 0.005, np.inf])
-        level = PoseConstraint(peer.scene, "panda_arm", hand, -wide, wide, np.asfortranarray(_upright_pose(T)))
-        if any(peer.scene.hasCollisions(np.r_[q, 0.04]) or not level.satisfies(np.r_[q, 0.04]) for q in ends):
+        level = PoseConstraint(
+            peer.scene, "panda_arm", hand, -wide, wide, np.asfortranarray(_upright_pose(T))
+        )
+        if any(
+            peer.scene.hasCollisions(np.r_[q, 0.04]) or not level.satisfies(np.r_[q, 0.04])
+            for q in ends
+        ):
             continue
         mine = min(_taken(model, ends, obstacles, kept) for _ in range(2))
         answer = plan(model, *ends, obstacles, constraints=[kept], time_limit=5.0)
@@ -259,10 +297,21 @@ def _upright() -> list[Row]:
         pairs.append((mine, theirs, answer.success and solved))
     both = np.array([p[:2] for p in pairs if p[2]])
     case = f"Panda, {len(pairs)} problems, solved {ours_solved} and {theirs_solved}"
-    return [Row("tool upright, sum", case, both[:, 0].sum(), both[:, 1].sum(), "roboplan, PoseConstraint", 5)]
+    return [
+        Row(
+            "tool upright, sum",
+            case,
+            both[:, 0].sum(),
+            both[:, 1].sum(),
+            "roboplan, PoseConstraint",
+            5,
+        )
+    ]
 
 
-def _taken(model: CollisionModel, ends: np.ndarray, obstacles: Obstacles, kept: Constraint) -> float:
+def _taken(
+    model: CollisionModel, ends: np.ndarray, obstacles: Obstacles, kept: Constraint
+) -> float:
     clock = time.perf_counter()
     plan(model, *ends, obstacles, constraints=[kept], time_limit=5.0, shorten=False, certify=False)
     return time.perf_counter() - clock

@@ -1,4 +1,5 @@
-"""How fast is the recursive method beside the same recursion in numpy, and as a tracker beside ik_LM?"""
+"""How fast is the recursive method beside the same recursion in numpy,
+and as a tracker beside ik_LM?"""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def rows() -> list[Row]:
 
 
 def in_numpy(path: np.ndarray, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """[Nicolato2005] eqs. 17-24 for the planar arm, one-sided penalty, as one would write them: loops over numpy."""
+    """[Nicolato2005] eqs. 17-24 for the planar arm, one-sided penalty, as one would write them:
+    loops over numpy."""
     q, found = q.copy(), np.empty((len(path), 4))
     for k, goal in enumerate(path):
         for _ in range(2000):
@@ -54,10 +56,17 @@ def _experiment() -> Row:
     robot, t = lw.load("planar-4r"), 1e-3 * np.arange(1, POINTS + 1)
     ellipse = [0.1 * (np.cos(math.pi * t) - 1), 0.2 * np.sin(math.pi * t), 0 * t]
     path = CORNER + np.stack(ellipse, 1)
-    options = {"method": "recursive", "step": "small_angle", "tolerance": 1e-5, "penalty": "one_sided"}
+    options = {
+        "method": "recursive",
+        "step": "small_angle",
+        "tolerance": 1e-5,
+        "penalty": "one_sided",
+    }
     turn = (np.full(4, -math.pi), np.full(4, math.pi))
     begin = robot.inverse_kinematics(CORNER, "tip", np.zeros(4), limits=turn, **options)
-    first = robot.inverse_kinematics(path[:6000], "tip", begin.q, limits=turn, track=True, **options)
+    first = robot.inverse_kinematics(
+        path[:6000], "tip", begin.q, limits=turn, track=True, **options
+    )
     limits = recorded_limits(np.vstack([begin.q, first.q]))
     q0 = first.q[-1]
     follow = lambda p: robot.inverse_kinematics(p, "tip", q0, limits=limits, track=True, **options)
@@ -66,7 +75,14 @@ def _experiment() -> Row:
     assert np.abs(follow(rest[:SOME]).q - plain).max() < 1e-9
     ours = median_seconds(lambda: follow(rest)) / POINTS
     peer = min(seconds(lambda: in_numpy(rest[:SOME, :2], q0, *limits)) for _ in range(2)) / SOME
-    return Row("recursive tracking, a point", f"planar 4R, {POINTS} points", ours, peer, "the recursion in numpy", 100)
+    return Row(
+        "recursive tracking, a point",
+        f"planar 4R, {POINTS} points",
+        ours,
+        peer,
+        "the recursion in numpy",
+        100,
+    )
 
 
 def _position_tracking() -> Row:
@@ -76,7 +92,9 @@ def _position_tracking() -> Row:
     t = np.linspace(0, 2 * math.pi, 1000, endpoint=False)
     pose = a.forward(q0[None])[0]
     path = pose[:3, 3] + 0.1 * np.stack([np.cos(t) - 1, np.sin(t), 0 * t], 1)
-    follow = lambda: a.robot.inverse_kinematics(path, a.tip, q0, method="recursive", tolerance=1e-5, track=True)
+    follow = lambda: a.robot.inverse_kinematics(
+        path, a.tip, q0, method="recursive", tolerance=1e-5, track=True
+    )
     assert follow().success.all()
     solve = ik_lm(a)
 
@@ -92,16 +110,22 @@ def _position_tracking() -> Row:
 
 
 def _sweeps() -> list[Row]:
-    """One move of a joint, of poses in a batch and of a long planar chain; time of the process, not of the clock."""
+    """One move of a joint, of poses in a batch and of a long planar chain; time of the process,
+    not of the clock."""
     a = arm("iiwa")
     T = a.poses(512)
-    solve = lambda: a.robot.inverse_kinematics(T, a.tip, a.middle, method="recursive", sweeps=50, kick=0.0)
+    solve = lambda: a.robot.inverse_kinematics(
+        T, a.tip, a.middle, method="recursive", sweeps=50, kick=0.0
+    )
     chain, q0 = lw.Robot.from_dh([{"a": 0.1}] * 50, name="chain-50"), np.full(50, 0.06)
     t = np.linspace(0, 2 * math.pi, 500)
     path = chain.pose(q0, "link50")[:3, 3] + 0.3 * np.stack([np.cos(t) - 1, np.sin(t), 0 * t], 1)
     options = {"method": "recursive", "step": "small_angle", "tolerance": 1e-5, "track": True}
     follow = lambda: chain.inverse_kinematics(path, "link50", q0, **options)
-    return [_move("iiwa, pose, batch 512", solve, 7, 0.25e-6), _move("planar chain of 50 joints", follow, 50, 0.15e-6)]
+    return [
+        _move("iiwa, pose, batch 512", solve, 7, 0.25e-6),
+        _move("planar chain of 50 joints", follow, 50, 0.15e-6),
+    ]
 
 
 def _move(case: str, solve: Callable[[], Any], joints: int, target: float) -> Row:

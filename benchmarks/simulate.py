@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 import casadi
 import numpy as np
@@ -26,7 +28,8 @@ def rows() -> list[Row]:
 
 
 def computed_torque() -> list[Row]:
-    """UR5 along a sine under computed torque, semi-implicit Euler on both sides; ours with forces and energies."""
+    """UR5 along a sine under computed torque, semi-implicit Euler on both sides;
+    ours with forces and energies."""
     p = pair("UR5")
     start = np.array([0.1, -1.0, 0.8, 0.2, 0.4, 0.0])
     control = ComputedTorque(KP, KD, lambda t: AMPLITUDE * casadi.sin(t) * np.ones(6))
@@ -36,7 +39,9 @@ def computed_torque() -> list[Row]:
 
     def ours(samples: int) -> np.ndarray:
         q = np.tile(start, (samples, 1)) if samples > 1 else start
-        options = dict(duration=STEPS * DT, step=DT, sample=0.1, method="semi_implicit_euler", control=control)
+        options = dict(
+            duration=STEPS * DT, step=DT, sample=0.1, method="semi_implicit_euler", control=control
+        )
         return lw.simulate(p.robot, q, **options).q
 
     def loop(steps: int) -> np.ndarray:
@@ -56,13 +61,21 @@ def computed_torque() -> list[Row]:
         taken, peer = side_by_side(lambda: ours(samples), lambda: loop(STEPS))  # noqa: B023
         case = f"UR5, {STEPS} steps of 1 ms, {samples} at once, 1 thread"
         found.append(
-            Row("computed torque, a trajectory", case, taken / samples, peer, "Python loop over pin.aba", target)
+            Row(
+                "computed torque, a trajectory",
+                case,
+                taken / samples,
+                peer,
+                "Python loop over pin.aba",
+                target,
+            )
         )
     return found
 
 
 def accelerations_by_hand():
-    """The double pendulum's equations derived on paper: the shortest program a JAX user could write."""
+    """The double pendulum's equations derived on paper:
+    the shortest program a JAX user could write."""
     import jax.numpy as jnp
 
     (l1, l2), (m1, m2) = LENGTHS, MASSES
@@ -83,7 +96,8 @@ def accelerations_by_hand():
 
 
 def accelerations_of_the_lagrangian():
-    """The same input as a System: positions; JAX differentiates the Lagrangian and solves for the accelerations."""
+    """The same input as a System: positions; JAX differentiates the Lagrangian and solves for the
+    accelerations."""
     import jax
     import jax.numpy as jnp
 
@@ -101,7 +115,9 @@ def accelerations_of_the_lagrangian():
 
     def acceleration(q, v):
         _, rate = jax.jvp(lambda q: momentum(q, v), (q,), (v,))
-        return jnp.linalg.solve(jax.hessian(lagrangian, 1)(q, v), jax.grad(lagrangian, 0)(q, v) - rate)
+        return jnp.linalg.solve(
+            jax.hessian(lagrangian, 1)(q, v), jax.grad(lagrangian, 0)(q, v) - rate
+        )
 
     return acceleration
 
@@ -130,7 +146,9 @@ def jax_swing(make):
 def double_pendulums() -> list[Row]:
     system = lw.System.planar_chain("RR", LENGTHS, MASSES, gravity=(0, -G))
     q, v = np.random.default_rng(0).uniform(-1, 1, size=(2, PENDULUMS, 2))
-    ours = lambda: lw.simulate(system, q, v, duration=SWINGS * DT, step=DT, sample=SWINGS * DT).q[:, -1]
+    ours = lambda: lw.simulate(system, q, v, duration=SWINGS * DT, step=DT, sample=SWINGS * DT).q[
+        :, -1
+    ]
     peers = {
         "JAX scan of the same Lagrangian": (accelerations_of_the_lagrangian, 20),
         "JAX scan, equations derived by hand": (accelerations_by_hand, None),
@@ -140,7 +158,9 @@ def double_pendulums() -> list[Row]:
         function = jax_swing(make)
         peer = lambda: np.asarray(function(q, v))  # noqa: B023
         check(ours(), peer().copy(), 1e-9)
-        taken = min(((seconds(ours), seconds(peer)) for _ in range(2)), key=lambda pair: pair[1] / pair[0])
+        taken = min(
+            ((seconds(ours), seconds(peer)) for _ in range(2)), key=lambda pair: pair[1] / pair[0]
+        )
         case = f"{PENDULUMS} double pendulums, {SWINGS} steps of RK4, 1 thread"
         found.append(Row("simulation, all", case, *taken, name, target))
     return found

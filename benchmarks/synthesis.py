@@ -24,7 +24,19 @@ TABLE_4 = PlanarTask(
     [-21.700 + 22.035j, -11.883 + 12.018j, -5.973 + 11.767j, 4.744 + 10.766j, 5.345 + 12.318j],
     np.deg2rad([0, 19.684, 30.751, 59.361, 84.696]),
 )
-NINE = np.array([0.25, 0.52 + 0.1j, 0.8 + 0.7j, 1.2 + 1j, 1.4 + 1.3j, 1.1 + 1.48j, 0.7 + 1.4j, 0.2 + 1j, 0.02 + 0.4j])
+NINE = np.array(
+    [
+        0.25,
+        0.52 + 0.1j,
+        0.8 + 0.7j,
+        1.2 + 1j,
+        1.4 + 1.3j,
+        1.1 + 1.48j,
+        0.7 + 1.4j,
+        0.2 + 1j,
+        0.02 + 0.4j,
+    ]
+)
 
 
 def rows() -> list[Row]:
@@ -39,7 +51,10 @@ def rows() -> list[Row]:
 def _poses(n: int) -> list:
     from pylinkage.synthesis import Pose
 
-    return [Pose(float(p.real), float(p.imag), float(a)) for p, a in zip(TABLE_4.positions[:n], TABLE_4.angles[:n])]
+    return [
+        Pose(float(p.real), float(p.imag), float(a))
+        for p, a in zip(TABLE_4.positions[:n], TABLE_4.angles[:n])
+    ]
 
 
 def _random_tasks(count: int, n: int) -> PlanarTask:
@@ -58,7 +73,10 @@ def dyads() -> list[Row]:
     one = Row("five-position dyads, one call", "Table 4", ours, theirs, name, 30)
     task = _random_tasks(10_000, 5)
     batch = median_seconds(lambda: synthesis.dyads(task), rounds=3) / 10_000
-    return [one, Row("five-position dyads, a task of 10 000", "random poses", batch, theirs, name, 1500)]
+    return [
+        one,
+        Row("five-position dyads, a task of 10 000", "random poses", batch, theirs, name, 1500),
+    ]
 
 
 def curve() -> Row:
@@ -68,10 +86,19 @@ def curve() -> Row:
     found = compute_circle_point_curve(poses)
     points = max(1, len(getattr(found, "circle_points", [])) or 45)
     ours, theirs = side_by_side(
-        lambda: synthesis.burmester(TABLE_4[:4], count), lambda: compute_circle_point_curve(poses), rounds=3
+        lambda: synthesis.burmester(TABLE_4[:4], count),
+        lambda: compute_circle_point_curve(poses),
+        rounds=3,
     )
     case = "first four of Table 4, a point"
-    return Row("four-position curve", case, ours / count, theirs / points, "pylinkage compute_circle_point_curve", 2000)
+    return Row(
+        "four-position curve",
+        case,
+        ours / count,
+        theirs / points,
+        "pylinkage compute_circle_point_curve",
+        2000,
+    )
 
 
 def six_position_triads() -> Row:
@@ -84,9 +111,18 @@ def six_position_triads() -> Row:
     companion = np.zeros((720, 6, 6), dtype=complex)
     companion[:, 1:, :-1] = np.eye(5)
     companion[:, 0, :] = -c[:, 1:] / c[:, :1]
-    ours, theirs = side_by_side(lambda: rotations(loops), lambda: np.linalg.eigvals(companion), rounds=3)
+    ours, theirs = side_by_side(
+        lambda: rotations(loops), lambda: np.linalg.eigvals(companion), rounds=3
+    )
     case = "720 values of beta2, sextics, all roots and second rotations"
-    return Row("six-position triads", case, ours, theirs, "numpy.linalg.eigvals of the companions alone", 10)
+    return Row(
+        "six-position triads",
+        case,
+        ours,
+        theirs,
+        "numpy.linalg.eigvals of the companions alone",
+        10,
+    )
 
 
 def seven_position_triads() -> list[Row]:
@@ -131,7 +167,14 @@ def nine_points() -> Row:
     peer_points = [(float(p.real), float(p.imag)) for p in NINE]
     theirs = seconds(lambda: path_generation(peer_points, require_grashof=False))
     ours = median_seconds(lambda: synthesis.four_bars(PlanarTask(NINE)), rounds=3)
-    return Row("nine points, complete, 2 threads", "problem 3", ours, theirs, "pylinkage path_generation", 20)
+    return Row(
+        "nine points, complete, 2 threads",
+        "problem 3",
+        ours,
+        theirs,
+        "pylinkage path_generation",
+        20,
+    )
 
 
 def _paths(count: int) -> list[np.ndarray]:
@@ -148,7 +191,8 @@ def _paths(count: int) -> list[np.ndarray]:
 
 
 def path_fit() -> Row:
-    """Time for each solved start: ours over 1024 starts, MINPACK's over the first 12 of them, median of tasks."""
+    """Time for each solved start: ours over 1024 starts, MINPACK's over the first 12 of them,
+    median of tasks."""
     from scipy.optimize import least_squares
 
     ratios = []
@@ -163,15 +207,23 @@ def path_fit() -> Row:
         for k in range(few):
             residual, jacobian = _minpack(P, side[k])
             start = time.perf_counter()
-            found = least_squares(residual, np.concatenate([p[k], angles[k]]), jac=jacobian, method="lm", max_nfev=400)
+            found = least_squares(
+                residual, np.concatenate([p[k], angles[k]]), jac=jacobian, method="lm", max_nfev=400
+            )
             taken += time.perf_counter() - start
             solved += found.cost < 0.5e-16 * 16
-        # few starts say little about the share that succeeds: it is taken as ours where MINPACK solved none
+        # few starts say little about the share that succeeds:
+        # it is taken as ours where MINPACK solved none
         share = max(solved / few, (cost < 1e-16 * 16).mean())
         ratios.append((ours, taken / few / share))
     ours, theirs = sorted(ratios, key=lambda r: r[1] / r[0])[len(ratios) // 2]
     return Row(
-        "16-point path, a solved start", "crank-rockers", ours, theirs, "scipy least_squares lm, exact Jacobian", 80
+        "16-point path, a solved start",
+        "crank-rockers",
+        ours,
+        theirs,
+        "scipy least_squares lm, exact Jacobian",
+        80,
     )
 
 
@@ -206,7 +258,8 @@ def _step_fast():
 
 
 def positions_of_many() -> Row:
-    """360 postures of each of many four-bars, reduced to the least transmission angle and the extent of the path."""
+    """360 postures of each of many four-bars, reduced to the least transmission angle and the
+    extent of the path."""
     count = 10_000
     random = np.random.default_rng(0)
     p = np.array([0, 0, 4, 0, 1, 3.5, 3, 1.75, 1.0]) * (1 + 0.02 * random.normal(size=(count, 9)))
@@ -220,16 +273,28 @@ def positions_of_many() -> Row:
 def six_bar_verdicts() -> Row:
     """Circuits and verdicts of Stephenson III six-bars."""
     task = PlanarTask(
-        [1.60434 + 2.75205j, 1.383769 + 3.172411j, 0.511187 + 2.791899j, -0.085435 + 1.875011j, 0.288032 + 1.559724j],
+        [
+            1.60434 + 2.75205j,
+            1.383769 + 3.172411j,
+            0.511187 + 2.791899j,
+            -0.085435 + 1.875011j,
+            0.288032 + 1.559724j,
+        ],
         np.deg2rad([0, -13.532139, -15.305300, -2.776044, 16.655417]),
     )
-    some = [s for s in synthesis.six_bars(task, [-2 + 0j, -1.5 + 3j, 1.5 + 1.2j]) if "III" in s.topology.name]
+    some = [
+        s
+        for s in synthesis.six_bars(task, [-2 + 0j, -1.5 + 3j, 1.5 + 1.2j])
+        if "III" in s.topology.name
+    ]
     random = np.random.default_rng(0)
     points = some[0].points * (1 + 1e-3 * random.normal(size=(2000, len(some[0].points))))
     many = synthesis.Linkages(some[0].topology, points)
     ours, theirs = side_by_side(lambda: synthesis.check(many), _step_fast(), rounds=3)
     name = "360 steps of one four-bar, pylinkage step_fast"
-    return Row("circuits and verdicts, a six-bar", "Stephenson III", ours / len(points), theirs, name, 1)
+    return Row(
+        "circuits and verdicts, a six-bar", "Stephenson III", ours / len(points), theirs, name, 1
+    )
 
 
 def tolerance_zone() -> Row:
@@ -246,11 +311,20 @@ def drag() -> Row:
         found = synthesis.four_bars(TABLE_4)
         synthesis.check(found.linkages, TABLE_4)
 
-    return Row("one frame of a drag", "five poses", median_seconds(frame), None, "", 0.015, smaller_is_better=True)
+    return Row(
+        "one frame of a drag",
+        "five poses",
+        median_seconds(frame),
+        None,
+        "",
+        0.015,
+        smaller_is_better=True,
+    )
 
 
 def ready() -> Row:
-    """From the import of linkwork on, with kept machine code and, as of an installed package, kept bytecode."""
+    """From the import of linkwork on, with kept machine code and, as of an installed package,
+    kept bytecode."""
     code = (
         "import time, linkwork; t = time.perf_counter()\n"
         "from linkwork.synthesis import mixes\n"
@@ -259,9 +333,21 @@ def ready() -> Row:
     )
     kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
-        options = {"capture_output": True, "text": True, "env": {**kept, "PYTHONPYCACHEPREFIX": folder}}
+        options = {
+            "capture_output": True,
+            "text": True,
+            "env": {**kept, "PYTHONPYCACHEPREFIX": folder},
+        }
         run = lambda: float(subprocess.run([sys.executable, "-c", code], **options).stdout)
         run()
         best = min(run() for _ in range(5))
     case = "from the cache, after import linkwork"
-    return Row("nine-point solver ready in a new process", case, best, None, "", 0.15, smaller_is_better=True)
+    return Row(
+        "nine-point solver ready in a new process",
+        case,
+        best,
+        None,
+        "",
+        0.15,
+        smaller_is_better=True,
+    )

@@ -1,7 +1,8 @@
-"""How soon does the viewer show a humanoid of 44 joints with its meshes, and how many frames a second does it send?
+"""How soon does the viewer show a humanoid of 44 joints with its meshes,
+and how many frames a second does it send?
 
-A process serves, this one listens as a browser would but draws nothing: what is timed is loading, drawing up the scene,
-sending it, and then streaming a motion of all joints.
+A process serves, this one listens as a browser would but draws nothing: what is timed is loading,
+drawing up the scene, sending it, and then streaming a motion of all joints.
 """
 
 from __future__ import annotations
@@ -43,8 +44,16 @@ def rows() -> list[Row]:
     measured = [_run(str(path)) for _ in range(3)]
     opened, frame = sorted(m[0] for m in measured)[1], sorted(m[1] for m in measured)[1]
     return [
-        Row("viewer opens", "Talos, 44 joints, meshes", opened, target=OPENS, smaller_is_better=True),
-        Row("viewer streams a frame", "Talos, 44 joints, meshes", frame, target=FRAME, smaller_is_better=True),
+        Row(
+            "viewer opens", "Talos, 44 joints, meshes", opened, target=OPENS, smaller_is_better=True
+        ),
+        Row(
+            "viewer streams a frame",
+            "Talos, 44 joints, meshes",
+            frame,
+            target=FRAME,
+            smaller_is_better=True,
+        ),
     ]
 
 
@@ -52,7 +61,10 @@ def _run(path: str, seconds: float = 4.0) -> tuple[float, float]:
     """(seconds from nothing to a complete scene, seconds between frames of a motion)."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", SERVE, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdin is not None and process.stdout is not None
     try:
@@ -75,7 +87,9 @@ def _count_frames(messages: Iterator[dict[str, Any]], seconds: float) -> int:
     """Rotations of a wrist that arrive in some seconds: one a frame."""
     first, count = 0.0, 0
     for message in messages:
-        if message["type"] == "SetOrientationMessage" and message["name"].endswith("/arm_left_7_link"):
+        if message["type"] == "SetOrientationMessage" and message["name"].endswith(
+            "/arm_left_7_link"
+        ):
             first = first or time.perf_counter()
             if time.perf_counter() - first > seconds:
                 return count
@@ -91,7 +105,9 @@ def listen(port: int) -> Iterator[dict[str, Any]]:
     from websockets.sync.client import connect
 
     unpack = zstandard.ZstdDecompressor()
-    with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"], max_size=None) as socket:
+    with connect(
+        f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"], max_size=None
+    ) as socket:
         while True:
             data = socket.recv()
             size = int.from_bytes(data[8:16], "little")

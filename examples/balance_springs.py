@@ -1,4 +1,5 @@
-"""Springs that carry a robot's weight: a sweep, the best stiffness, and the actuators that are enough then.
+"""Springs that carry a robot's weight: a sweep, the best stiffness,
+and the actuators that are enough then.
 
 python examples/balance_springs.py            writes out/balance_springs.png
 """
@@ -21,21 +22,36 @@ def main() -> None:
     robot = lw.load("charmie", live=["torso_spring"])
     stiffness = np.linspace(0.0, 3000.0, 301)
     start = time.perf_counter()
-    found = sweep(robot, "validation", {"torso_spring": stiffness}, {"actuator.act5": ("peak", "rms")}, steps=500)
+    found = sweep(
+        robot,
+        "validation",
+        {"torso_spring": stiffness},
+        {"actuator.act5": ("peak", "rms")},
+        steps=500,
+    )
     taken = time.perf_counter() - start
     k = found.best("actuator.act5.peak")
     print(f"{len(stiffness)} designs, 500 instants each: {taken:.2f} s")
-    print(f"smallest peak of the torso actuator: {found['actuator.act5.peak'][k]:.1f} N at {stiffness[k]:.0f} N/m")
+    print(
+        f"smallest peak of the torso actuator: {found['actuator.act5.peak'][k]:.1f} N at "
+        f"{stiffness[k]:.0f} N/m"
+    )
 
     motion = robot.motions["validation"]
     poses = motion.commands(np.linspace(0.0, motion.duration, 41))[0]
     best = balance(robot, poses, actuators=["act5"])
-    print(f"best for the poses at rest: {best.variables}, rms effort falls by {100 * best.saving:.1f} %")
+    print(
+        f"best for the poses at rest: {best.variables}, rms effort falls by "
+        f"{100 * best.saving:.1f} %"
+    )
 
     balanced = lw.load("charmie").with_variables(**best.variables)
     choice = select(balanced, "validation")["act5"]
     fitting = choice.choice.name if choice.choice else "none"
-    print(f"with it the peak is {choice.duty.peak:.1f} N; smallest of the catalogue that can: {fitting}")
+    print(
+        f"with it the peak is {choice.duty.peak:.1f} N; smallest of the catalogue that can: "
+        f"{fitting}"
+    )
 
     plt.switch_backend("Agg")
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")

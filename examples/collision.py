@@ -1,4 +1,5 @@
-"""Does my cell collide? An arm between a table, a post and a wall: verdicts, clearances, a motion proved free.
+"""Does my cell collide? An arm between a table, a post and a wall: verdicts, clearances,
+a motion proved free.
 
 python examples/collision.py
 """
@@ -40,7 +41,10 @@ def main() -> None:
     start = time.perf_counter()
     touching = model.collides(q, cell)
     taken = time.perf_counter() - start
-    print(f"{len(q)} configurations: {touching.mean():.0%} touch something, {1e9 * taken / len(q):.0f} ns each")
+    print(
+        f"{len(q)} configurations: {touching.mean():.0%} touch something, "
+        f"{1e9 * taken / len(q):.0f} ns each"
+    )
 
     free = model.free_samples(2, cell, seed=1)
     nearest = model.clearance(free[0], cell)
@@ -48,7 +52,10 @@ def main() -> None:
     moved = cell.moved("post", (0.4, -0.4, 0.4))  # compiles nothing
     print("with the post elsewhere:", f"{1e3 * model.clearance(free[0], moved).distance:.1f} mm")
     certificate = model.certify_motion(free[0], free[0] + 0.2 * (free[1] - free[0]), cell)
-    print("a motion, proved:", "free" if certificate.free else "touches" if certificate.collides else "undecided")
+    print(
+        "a motion, proved:",
+        "free" if certificate.free else "touches" if certificate.collides else "undecided",
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Control: which law holds an arm whose weight in the hand it does not know; judged, tuned, behind servo drives.
+"""Control: which law holds an arm whose weight in the hand it does not know; judged, tuned,
+behind servo drives.
 
 python examples/control.py
 """
@@ -44,9 +45,13 @@ def main() -> None:
     laws = {
         "springs": Sampled(spring, 1e-3),
         "springs and an observer": Sampled(DisturbanceObserver(spring, 40.0, model=arm), 1e-3),
-        "sliding": Sampled(SlidingMode(Surface(30.0), ConstantRate(30.0 + 1.5 * needed), goal, model=arm), 1e-3),
+        "sliding": Sampled(
+            SlidingMode(Surface(30.0), ConstantRate(30.0 + 1.5 * needed), goal, model=arm), 1e-3
+        ),
     }
-    found = compare(laws, arm, start, goal, {"empty": {}, "0.45 kg": {"payload": weight}}, **options)
+    found = compare(
+        laws, arm, start, goal, {"empty": {}, "0.45 kg": {"payload": weight}}, **options
+    )
     for name, figures in found.items():
         left, effort = np.rad2deg(figures["steady_error"]).max(), figures["effort"]
         print(f"{name:32s} left {left:7.3f} deg, effort {effort:6.2f} N^2 m^2 s")
@@ -57,13 +62,32 @@ def main() -> None:
 
     bounds = {"kp": (5.0, 200.0), "kd": (0.5, 20.0)}
     cases = [{}, {"payload": weight}]
-    best = tune(arm, springs, bounds, start, Metrics(goal), constraints={"peak": 12.0}, scenarios=cases, **options)
-    print(f"best of {len(best.stable)} gain sets within 12 N m:", {name: round(x, 2) for name, x in best.gains.items()})
+    best = tune(
+        arm,
+        springs,
+        bounds,
+        start,
+        Metrics(goal),
+        constraints={"peak": 12.0},
+        scenarios=cases,
+        **options,
+    )
+    print(
+        f"best of {len(best.stable)} gain sets within 12 N m:",
+        {name: round(x, 2) for name, x in best.gains.items()},
+    )
 
-    # And behind drives as they are built: current, velocity and position loops of 50, 200 and 400 us.
-    motor = DCMotor(torque_constant=0.05, resistance=0.5, inductance=1e-3, inertia=1e-5, peak_current=10.0)
-    loops = Cascade(CurrentLoop(2000.0, period=50e-6), VelocityLoop(200.0, every=4), PositionLoop(40.0, every=8))
-    servo = JointCascade(loops, motor, goal, ratios=50.0, voltage=24.0, torque=GravityCompensation(model=arm))
+    # And behind drives as they are built: current, velocity and position loops of 50,
+    # 200 and 400 us.
+    motor = DCMotor(
+        torque_constant=0.05, resistance=0.5, inductance=1e-3, inertia=1e-5, peak_current=10.0
+    )
+    loops = Cascade(
+        CurrentLoop(2000.0, period=50e-6), VelocityLoop(200.0, every=4), PositionLoop(40.0, every=8)
+    )
+    servo = JointCascade(
+        loops, motor, goal, ratios=50.0, voltage=24.0, torque=GravityCompensation(model=arm)
+    )
     servo_options = options | {"duration": 0.5, "step": 50e-6, "sample": 1e-3, "payload": weight}
     run = lw.simulate(arm, start, control=servo.control, drives=servo.drives, **servo_options)
     left = np.rad2deg(np.abs(goal - run.q[-1])).max()

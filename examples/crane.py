@@ -17,7 +17,9 @@ from linkwork.simulation import PD, EndStop, Event, simulate
 def main() -> None:
     crane = lw.System("x theta", gravity=(0, -9.81), variables={"rope": 3.0})
     crane = crane.with_body("trolley", 50.0, lambda q: (q.x, 0))
-    crane = crane.with_body("load", 20.0, lambda q: (q.x + q.rope * sin(q.theta), -q.rope * cos(q.theta)), drag=1.5)
+    crane = crane.with_body(
+        "load", 20.0, lambda q: (q.x + q.rope * sin(q.theta), -q.rope * cos(q.theta)), drag=1.5
+    )
     print(crane)
     print("\nEquations of motion, term by term:")
     print(crane.equations())
@@ -38,7 +40,8 @@ def main() -> None:
     )
     print(f"\n{run!r}, in {run.where}")
     print(
-        f"half way at {run.events[0].time:.3f} s; the load swings by {np.degrees(np.abs(run['q.theta']).max()):.1f} deg"
+        f"half way at {run.events[0].time:.3f} s; the load swings by "
+        f"{np.degrees(np.abs(run['q.theta']).max()):.1f} deg"
     )
     print(f"energies balance to {np.abs(run['energy.balance']).max():.1e} J")
     print("written:", run.to_csv(Path("out") / "crane.csv"))

@@ -1,6 +1,8 @@
-"""The main job: every load of a robot with closed loops over a motion, beside the published figures, and a picture.
+"""The main job: every load of a robot with closed loops over a motion,
+beside the published figures, and a picture.
 
-python examples/demo.py               writes out/charmie.html, .png and .csv, then serves the viewer until Ctrl-C
+python examples/demo.py               writes out/charmie.html, .png and .csv, then serves the viewer
+                                      until Ctrl-C
 python examples/demo.py --no-serve    ends by itself; so it does where CI=true
 """
 
@@ -23,7 +25,8 @@ from linkwork.view.drawing import draw_columns, draw_picture
 from linkwork.view.report import write_report
 
 HAND, LIFT, TORSO = 2, 6, 7
-"""Columns of the table of the reproduce room: the hand's place [mm], the forces of both linear actuators [N]."""
+"""Columns of the table of the reproduce room: the hand's place [mm],
+the forces of both linear actuators [N]."""
 
 
 def main() -> None:
@@ -36,7 +39,8 @@ def main() -> None:
     analysis = robot.analyse("validation")
     taken = time.perf_counter() - start
     console.print(
-        f"\n{len(analysis.time)} instants of the validation motion, every joint, strut, spring and ground load: "
+        f"\n{len(analysis.time)} instants of the validation motion, every joint, strut, spring and "
+        "ground load: "
         f"{1e3 * taken:.1f} ms\n"
     )
     worst = show_beside_the_paper(robot, analysis, console)
@@ -48,7 +52,10 @@ def main() -> None:
     draw(robot, analysis, out / "charmie.png")
     analysis.to_csv(out / "charmie.csv")
     write_report(robot, out / "charmie.html", analysis, "CHARMIE, validation motion")
-    console.print(f"wrote {out}/charmie.html (open it in a browser), .png and .csv ({len(analysis.names)} columns)")
+    console.print(
+        f"wrote {out}/charmie.html (open it in a browser), .png and .csv "
+        f"({len(analysis.names)} columns)"
+    )
 
     ur = lw.load("ur5e")
     q = ur.random(100_000, seed=0)
@@ -56,7 +63,10 @@ def main() -> None:
     start = time.perf_counter()
     tau = ur.gravity_torque(q)
     taken = time.perf_counter() - start
-    console.print(f"\ngravity torques of 100 000 configurations of a UR5e, shape {tau.shape}: {1e3 * taken:.1f} ms")
+    console.print(
+        f"\ngravity torques of 100 000 configurations of a UR5e, shape {tau.shape}: "
+        f"{1e3 * taken:.1f} ms"
+    )
     if served(sys.argv[1:], os.environ):
         serve(robot, console)
 
@@ -65,8 +75,11 @@ def show_beside_the_paper(robot: lw.Robot, analysis, console: Console) -> float:
     """Key figures of the motion, ours above the paper's; the largest difference of all [mm, N]."""
     hand = robot.pose(analysis.q, "12a.D")[:, :3, 3] * 1e3
     table = Table(
-        r"t \[s]", "", r"left hand x, y, z \[mm]", r"lift actuator \[N]", r"torso actuator \[N]", "largest difference",
-        title="ours beside the paper's equations, printing errors corrected (linkwork reproduce 04 lists them)",
+        r"t \[s]", "", r"left hand x, y, z \[mm]", r"lift "
+                                                   r"actuator \[N]", r"torso "
+                                                                     r"actuator \[N]", "largest difference",
+        title="ours beside the paper's equations, printing errors corrected "
+              "(linkwork reproduce 04 lists them)",
     )  # fmt: skip
     worst = 0.0
     for row in MOTION:
@@ -93,7 +106,8 @@ def served(words: Sequence[str], environment: Mapping[str, str]) -> bool:
 
 
 def serve(robot: lw.Robot, console: Console) -> None:
-    """The motion in the browser, from this machine alone; without a screen the address is printed."""
+    """The motion in the browser, from this machine alone; without a screen the address is
+    printed."""
     import webbrowser
 
     from linkwork.view.viewer import Viewer
@@ -114,7 +128,8 @@ def serve(robot: lw.Robot, console: Console) -> None:
 
 
 def draw(robot: lw.Robot, analysis, path: Path) -> None:
-    """The robot at six instants with the way of its hands, and the loads that an engineer sizes actuators by."""
+    """The robot at six instants with the way of its hands,
+    and the loads that an engineer sizes actuators by."""
     plt.switch_backend("Agg")
     figure = plt.figure(figsize=(13, 6.4), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=(0.9, 1))
@@ -126,16 +141,28 @@ def draw(robot: lw.Robot, analysis, path: Path) -> None:
         draw_picture(axes, robot, analysis.q[at], paths=ways, view=(-62.0, 10.0), size=(420, 520))
         axes.set_title(f"{analysis.time[at]:g} s", fontsize=10, y=-0.06)
     above.suptitle(
-        "CHARMIE over its validation motion: struts red, springs green, the ways of its hands yellow", fontsize=11
+        "CHARMIE over its validation motion: struts red, springs green, the ways of its "
+        "hands yellow",
+        fontsize=11,
     )
     columns = analysis.columns
     panels = (
         ("force of the linear actuators", "N", {"lift": "actuator.act4", "torso": "actuator.act5"}),
-        ("torque of the left arm's motors", "N m", {n: f"actuator.th{n}" for n in ("7a", "8a", "9a", "10a")}),
+        (
+            "torque of the left arm's motors",
+            "N m",
+            {n: f"actuator.th{n}" for n in ("7a", "8a", "9a", "10a")},
+        ),
         ("force of the ground", "N", {"x": "force.base.x", "y": "force.base.y"}),
     )
     for axes, (title, unit, names) in zip(below.subplots(1, 3), panels, strict=True):
-        draw_columns(axes, analysis.time, {label: columns[name] for label, name in names.items()}, unit, title)
+        draw_columns(
+            axes,
+            analysis.time,
+            {label: columns[name] for label, name in names.items()},
+            unit,
+            title,
+        )
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

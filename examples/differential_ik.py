@@ -1,4 +1,5 @@
-"""Tasks with costs: an arm that follows its tool, and a legged robot that leans while its feet stand still.
+"""Tasks with costs: an arm that follows its tool,
+and a legged robot that leans while its feet stand still.
 
 python examples/differential_ik.py            writes out/differential_ik.png
 """
@@ -17,7 +18,8 @@ DT = 0.02
 
 
 def follow_a_circle(robot: lw.Robot) -> tuple[np.ndarray, np.ndarray]:
-    """UR5e: the tool on a circle, joints near their first posture, speeds and accelerations limited."""
+    """UR5e: the tool on a circle, joints near their first posture,
+    speeds and accelerations limited."""
     q, v = np.array([0.1, -1.4, 1.6, -1.7, -1.5, 0.2]), np.zeros(6)
     first, posture = robot.pose(q, "tool0"), PostureTask(q, cost=1e-3)
     errors, speeds = [], []
@@ -44,20 +46,31 @@ def lean(robot: lw.Robot, feet: tuple[str, ...], posture: np.ndarray) -> np.ndar
         v = robot.differential_inverse_kinematics(q, tasks, DT, constraints=holds, damping=1e-8)
         q = robot.integrate(q, v * DT)
         path.append(robot.center_of_mass(q))
-    slip = max(np.abs(robot.pose(q, foot) - hold.target).max() for foot, hold in zip(feet, holds, strict=True))
-    print(f"feet moved by {slip:.1e} m, centre of mass is {np.linalg.norm(path[-1] - goal):.1e} m from its goal")
+    slip = max(
+        np.abs(robot.pose(q, foot) - hold.target).max()
+        for foot, hold in zip(feet, holds, strict=True)
+    )
+    print(
+        f"feet moved by {slip:.1e} m, centre of mass is {np.linalg.norm(path[-1] - goal):.1e} m "
+        "from its goal"
+    )
     return np.array(path) - path[0]
 
 
 def main() -> None:
     arm = lw.load("ur5e")
     errors, speeds = follow_a_circle(arm)
-    print(f"tool on the circle within {errors[20:].max() * 1e3:.2f} mm, fastest joint {np.abs(speeds).max():.2f} rad/s")
+    print(
+        f"tool on the circle within {errors[20:].max() * 1e3:.2f} mm, fastest joint "
+        f"{np.abs(speeds).max():.2f} rad/s"
+    )
 
     legged = lw.load("forrest")
     feet = ("left_sole", "right_sole")
     bent = {"hip_pitch": 0.4, "knee_pitch": -0.8, "ankle_pitch": 0.4}
-    posture = legged.q(**{f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in bent.items()})
+    posture = legged.q(
+        **{f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in bent.items()}
+    )
     print(f"{legged.name}: {legged.nv} degrees of freedom, feet {', '.join(feet)}")
     path = lean(legged, feet, posture)
 

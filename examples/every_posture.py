@@ -1,4 +1,5 @@
-"""Every posture of two cobots for one target, and which of them are inside the limits and far from singular.
+"""Every posture of two cobots for one target, and which of them are inside the limits and far from
+singular.
 
 python examples/every_posture.py            writes out/every_posture.png
 """
@@ -27,9 +28,14 @@ def main() -> None:
         print(f"{name} ({found.family}): {found.count} postures, {inside.count} inside the limits")
         for row, residual in zip(found.q, found.residual):
             measure = float(robot.manipulability(row, tip))
-            print(f"  {np.degrees(row).round(1)} deg   residual {residual:.1e}   manipulability {measure:.4f}")
+            print(
+                f"  {np.degrees(row).round(1)} deg   residual {residual:.1e}   manipulability "
+                f"{measure:.4f}"
+            )
         axes = figure.add_subplot(1, 2, k + 1)
-        draw_picture(axes, robot, found.q[0], ghosts=found.q[1:], points=[target[:3, 3]], size=(800, 720))
+        draw_picture(
+            axes, robot, found.q[0], ghosts=found.q[1:], points=[target[:3, 3]], size=(800, 720)
+        )
         axes.set_title(f"{name}: {found.count} postures, one tool pose", loc="left")
     Path("out").mkdir(exist_ok=True)
     figure.savefig("out/every_posture.png", dpi=110)

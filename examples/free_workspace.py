@@ -2,8 +2,8 @@
 
     python examples/free_workspace.py
 
-A two-link arm beside a wall and a post; the lengths of its links are live variables, so a design is an input like a
-configuration, and nothing is compiled for another one.
+A two-link arm beside a wall and a post; the lengths of its links are live variables, so a design is
+an input like a configuration, and nothing is compiled for another one.
 """
 
 from __future__ import annotations
@@ -50,16 +50,31 @@ def main() -> None:
         path.write_text(ARM)
         robot = lw.load(path, live=["upper", "fore"])
         model = lw.collision.model(robot, pairs=[])
-        cell = Obstacles({"wall": HalfSpace((0, 1, 0), -0.45), "post": Capsule((0.45, 0.3, -1), (0.45, 0.3, 1), 0.05)})
+        cell = Obstacles(
+            {
+                "wall": HalfSpace((0, 1, 0), -0.45),
+                "post": Capsule((0.45, 0.3, -1), (0.45, 0.3, 1), 0.05),
+            }
+        )
         upper = np.linspace(0.2, 0.6, 1000)
-        lengths = {"upper": upper, "fore": 0.8 - upper}  # the same length in all, shared out otherwise
-        lw.studies.free_share(model, cell, "tip", variables={k: x[:1] for k, x in lengths.items()}, samples=10)
+        # the same length in all, shared out otherwise
+        lengths = {
+            "upper": upper,
+            "fore": 0.8 - upper,
+        }
+        lw.studies.free_share(
+            model, cell, "tip", variables={k: x[:1] for k, x in lengths.items()}, samples=10
+        )
         start = time.perf_counter()
-        share = lw.studies.free_share(model, cell, "tip", cell=0.05, variables=lengths, samples=1000)
+        share = lw.studies.free_share(
+            model, cell, "tip", cell=0.05, variables=lengths, samples=1000
+        )
         took = time.perf_counter() - start
     best = int(np.argmax(share.free))
     print(f"1000 designs x 1000 configurations in {took:.2f} s")
-    print(f"free share of the workspace: {share.workspace.min():.0%} to {share.workspace.max():.0%}")
+    print(
+        f"free share of the workspace: {share.workspace.min():.0%} to {share.workspace.max():.0%}"
+    )
     print(f"most free cells: {share.free[best]} with an upper arm of {1e3 * upper[best]:.0f} mm")
 
 

@@ -1,4 +1,5 @@
-"""A hatch through five poses: every four-bar, those without a defect, and the best one as a robot to load and to cut.
+"""A hatch through five poses: every four-bar, those without a defect,
+and the best one as a robot to load and to cut.
 
 python examples/hatch.py            writes nothing that stays
 """
@@ -27,7 +28,10 @@ def main() -> None:
     ranking = lw.synthesis.rank(near.linkages, {"transmission": 2, "size": 1})
     best = near.linkages.one(int(ranking.order[0]))
     angle = np.degrees(near.verdict.transmission_min[ranking.order[0]])
-    print(f"within 5 mm and 2 deg: {len(near)} without defect; the best one transmits at {angle:.0f} deg or more")
+    print(
+        f"within 5 mm and 2 deg: {len(near)} without defect; the best one transmits at {angle:.0f} "
+        "deg or more"
+    )
 
     robot = lw.Robot.from_linkage(best, density=1.5)
     print(robot)

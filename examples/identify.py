@@ -26,11 +26,15 @@ def main() -> None:
     better = robot.with_parameters(found)
     other = lw.studies.excitation(robot, seed=7)
     true = robot.inverse_dynamics(other.q, other.v, other.a) + 3.0 * other.v + np.sign(other.v)
-    error = better.inverse_dynamics(other.q, other.v, other.a) + better.friction_torque(other.v) - true
+    error = (
+        better.inverse_dynamics(other.q, other.v, other.a) + better.friction_torque(other.v) - true
+    )
     worst = float((np.abs(error) / noise).max())
     print(f"torques of a motion not seen before are within {worst:.2f} times the noise")
     if worst > 2.0:
-        raise SystemExit("the identified parameters predict worse than twice the noise they were measured with")
+        raise SystemExit(
+            "the identified parameters predict worse than twice the noise they were measured with"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Inverse kinematics: one pose, ten thousand poses, parts of a pose, a path without jumps, and what cannot be reached.
+"""Inverse kinematics: one pose, ten thousand poses, parts of a pose, a path without jumps,
+and what cannot be reached.
 
 python examples/inverse_kinematics.py            writes out/inverse_kinematics.png
 """
@@ -27,7 +28,10 @@ def main() -> None:
     start = time.perf_counter()
     many = robot.inverse_kinematics(poses, frame)
     taken = time.perf_counter() - start
-    print(f"10 000 poses: {many.success.mean():.2%} reached, {taken * 1e2:.2f} us each, error {many.error.max():.1e}")
+    print(
+        f"10 000 poses: {many.success.mean():.2%} reached, {taken * 1e2:.2f} us each, error "
+        f"{many.error.max():.1e}"
+    )
 
     five = robot.inverse_kinematics(poses[:100], frame, axes="x y z rx ry")
     print(f"free about the tool's own axis: {five.success.sum()} of 100 reached")
@@ -41,13 +45,18 @@ def main() -> None:
     path[:, :3, 3] += 0.03 * np.stack([np.cos(angle) - 1, np.sin(angle), 0 * angle], 1)
     motions = {
         "each point from the one before": robot.inverse_kinematics(path, frame, home, track=True),
-        "staying near the start": robot.inverse_kinematics(path, frame, home, track=True, prefer="near"),
+        "staying near the start": robot.inverse_kinematics(
+            path, frame, home, track=True, prefer="near"
+        ),
     }
     plt.switch_backend("Agg")
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), sharey=True, layout="constrained")
     for plot, (title, motion) in zip(axes, motions.items(), strict=True):
         gap = np.abs(motion.q[-1] - motion.q[0]).max()
-        print(f"circle, {title}: {motion.success.sum()} of 500 points, joints end {gap:.1e} rad from their start")
+        print(
+            f"circle, {title}: {motion.success.sum()} of 500 points, joints end {gap:.1e} rad from "
+            "their start"
+        )
         plot.plot(np.degrees(angle), motion.q - motion.q[0])
         plot.set(title=title, xlabel="angle on the circle [deg]")
     axes[0].set_ylabel("joint angles from the start [rad]")

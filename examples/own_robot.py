@@ -1,4 +1,5 @@
-"""A robot written by hand: YAML with variables, live in machine code, a length chosen by exact gradients.
+"""A robot written by hand: YAML with variables, live in machine code,
+a length chosen by exact gradients.
 
 python examples/own_robot.py            writes out/crane-arm.robot.yaml, .urdf and .html
 """
@@ -67,7 +68,8 @@ def main() -> None:
     for name, back in (("as drawn", 0.25), ("best", best)):
         torque = robot.gravity_torque(poses, variables={"back": back})[:, 0]
         print(
-            f"{name}: counterweight at {back:.3f} m, torque of the shoulder {np.sqrt((torque**2).mean()):.2f} N m rms"
+            f"{name}: counterweight at {back:.3f} m, torque of the shoulder "
+            f"{np.sqrt((torque**2).mean()):.2f} N m rms"
         )
     print(f"slope at the best: {slope:.1e}")
 

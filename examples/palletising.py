@@ -1,10 +1,12 @@
-"""Palletising: a crate's bar code says what it weighs, and the arm moves it as fast as its torques allow.
+"""Palletising: a crate's bar code says what it weighs,
+and the arm moves it as fast as its torques allow.
 
 python examples/palletising.py            writes out/palletising.png
 
-The scene of [Safeea2019], section 6, whose robot, path and objects the paper does not print: here a UR10e with the
-efforts of its data sheet carries crates from a belt onto a pallet. The law for the heaviest crate is safe for all and
-slow for most; retiming the path for each crate takes milliseconds.
+The scene of [Safeea2019], section 6, whose robot, path and objects the paper does not print: here a
+UR10e with the efforts of its data sheet carries crates from a belt onto a pallet. The law for the
+heaviest crate is safe for all and slow for most; retiming the path for each crate takes
+milliseconds.
 """
 
 from __future__ import annotations
@@ -61,7 +63,9 @@ def main() -> None:
     loads = [read(code) for code in CODES]
 
     def retimed(load: lw.Payload | None):
-        return minimum_time(robot, path, SHARE * robot.limits.effort, robot.limits.velocity, payload=load)
+        return minimum_time(
+            robot, path, SHARE * robot.limits.effort, robot.limits.velocity, payload=load
+        )
 
     retimed(loads[0])  # compiles
     start = time.perf_counter()
@@ -70,7 +74,12 @@ def main() -> None:
     slow = laws[-1]
 
     table = Table(
-        "crate", r"mass \[kg]", r"own law \[s]", r"heaviest law \[s]", "most used joint", title="belt to pallet"
+        "crate",
+        r"mass \[kg]",
+        r"own law \[s]",
+        r"heaviest law \[s]",
+        "most used joint",
+        title="belt to pallet",
     )
     for name, load, law in zip(names, loads, laws):
         joint = robot.joints[np.bincount(law.active, minlength=robot.nv).argmax()]
@@ -78,8 +87,12 @@ def main() -> None:
     console.print(table)
     console.print(f"retiming one crate: {1e3 * taken:.1f} ms for {len(slow.s)} points")
 
-    # The paper's route over the Christoffel symbols and the short one over inverse dynamics are the same numbers.
-    direct, paper = (path_coefficients(robot, path, slow.s, loads[-1], m) for m in ("newton_euler", "christoffel"))
+    # The paper's route over the Christoffel symbols and the short one over inverse dynamics are the
+    # same numbers.
+    direct, paper = (
+        path_coefficients(robot, path, slow.s, loads[-1], m)
+        for m in ("newton_euler", "christoffel")
+    )
     apart = np.abs(direct.c - paper.c).max() / np.abs(direct.c).max()
     console.print(f"c~ over the Christoffel symbols differs by {apart:.1e}")
 
@@ -95,7 +108,9 @@ def main() -> None:
     left.set(xlabel="path s", ylabel="ds/dt [1/s]", title="speed profile of each crate")
     left.legend()
     right.plot(t, 100 * used)
-    right.set(xlabel="time [s]", ylabel="of the allowed torque [%]", title=f"joints with {names[-1]}")
+    right.set(
+        xlabel="time [s]", ylabel="of the allowed torque [%]", title=f"joints with {names[-1]}"
+    )
     right.legend(robot.joints, fontsize="x-small", loc="center")
     target = Path("out") / "palletising.png"
     target.parent.mkdir(exist_ok=True)

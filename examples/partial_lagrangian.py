@@ -1,4 +1,5 @@
-"""The experiments of the partial Lagrangian paper: 1, 2, 3 and 10 links, a slider in the middle, what it costs.
+"""The experiments of the partial Lagrangian paper: 1, 2, 3 and 10 links, a slider in the middle,
+what it costs.
 
 python examples/partial_lagrangian.py      writes out/partial_lagrangian.png
 """
@@ -35,7 +36,9 @@ def main() -> None:
             print(f"{n} links: traced anew", system.stale_terms())
         run = simulate(system, duration=10, sample=0.02, control=PD(kp, kd, np.radians(target)))
         axes.flat[n - 1].plot(run.time, np.degrees(run.q))
-        axes.flat[n - 1].set(title=f"{n} link{'s' * (n > 1)} under PD", xlabel="time [s]", ylabel="angle [deg]")
+        axes.flat[n - 1].set(
+            title=f"{n} link{'s' * (n > 1)} under PD", xlabel="time [s]", ylabel="angle [deg]"
+        )
 
     slider = system.replace_joint("joint2", "prismatic")
     print("joint 2 a slider: traced anew", slider.stale_terms())
@@ -51,7 +54,9 @@ def main() -> None:
     phi = np.cumsum(run.q, axis=-1)
     x, y = (np.cumsum(0.5 * f(phi), axis=-1) for f in (np.cos, np.sin))
     for k in range(0, len(run.time), 4):
-        axes[1, 1].plot([0, *x[k]], [0, *y[k]], color=plt.cm.viridis(k / len(run.time)), linewidth=0.8)
+        axes[1, 1].plot(
+            [0, *x[k]], [0, *y[k]], color=plt.cm.viridis(k / len(run.time)), linewidth=0.8
+        )
     axes[1, 1].set(title="ten links, free", xlabel="x [m]", ylabel="y [m]", aspect="equal")
 
     count = complexity()

@@ -1,4 +1,5 @@
-"""A thousand arms at once: an UR5e under sampled computed torque from a thousand states, in machine code.
+"""A thousand arms at once: an UR5e under sampled computed torque from a thousand states,
+in machine code.
 
 python examples/thousand_motions.py
 """
@@ -26,8 +27,14 @@ def main() -> None:
     taken = time.perf_counter() - start
     error = np.abs(run.q[:, -1] - 0.5 * np.sin(2.0)).max(-1)
     print(run)
-    print(f"{taken:.2f} s for {run.q.shape[0]} motions of 2 s: {2 * len(q) / taken:.0f} times real time")
-    print(f"error at the end {error.max():.2e} rad; energies balance to {np.abs(run['energy.balance']).max():.1e} J")
+    print(
+        f"{taken:.2f} s for {run.q.shape[0]} motions of 2 s: {2 * len(q) / taken:.0f} times "
+        "real time"
+    )
+    print(
+        f"error at the end {error.max():.2e} rad; energies balance to "
+        f"{np.abs(run['energy.balance']).max():.1e} J"
+    )
 
 
 if __name__ == "__main__":

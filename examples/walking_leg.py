@@ -1,4 +1,5 @@
-"""A walking leg: a foot that glides along the ground and swings back, by a four-bar and by a six-bar.
+"""A walking leg: a foot that glides along the ground and swings back,
+by a four-bar and by a six-bar.
 
 python examples/walking_leg.py
 """
@@ -23,12 +24,20 @@ def main() -> None:
     task = lw.synthesis.PlanarTask(points, weights=on_ground)
     for topology, starts in (("four-bar", 1000), ("Watt I", 400)):
         found = lw.synthesis.fit(task, topology, starts=starts)
-        print(f"{topology}: off by {1e6 * found.rms[0]:.1f} um rms, {1e6 * found.worst[0]:.1f} um at worst")
+        print(
+            f"{topology}: off by {1e6 * found.rms[0]:.1f} um rms, {1e6 * found.worst[0]:.1f} um "
+            "at worst"
+        )
 
-    leg = lw.synthesis.fit(task, starts=1000, bounds={"ground": (-1, 0.2, 1, 2.5), "length": (0.1, 1.5)})
+    leg = lw.synthesis.fit(
+        task, starts=1000, bounds={"ground": (-1, 0.2, 1, 2.5), "length": (0.1, 1.5)}
+    )
     if len(leg):
         verdict = lw.synthesis.check(leg[0])
-        print(f"with its pivots above the ground and bars below 1.5 m: {1e6 * leg.rms[0]:.1f} um rms, {verdict.kind}")
+        print(
+            f"with its pivots above the ground and bars below 1.5 m: {1e6 * leg.rms[0]:.1f} um "
+            f"rms, {verdict.kind}"
+        )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from linkwork.errors import LinkworkError
 
 
 def knocked(times: int, call: Callable[[random.Random], Any]) -> tuple[int, int]:
-    """(answered, refused by an error of ours) of calls, each drawn with a seed of its own; anything else goes out."""
+    """(answered, refused by an error of ours) of calls, each drawn with a seed of its own;
+    anything else goes out."""
     answered = refused = 0
     logging.disable(logging.CRITICAL)
     try:

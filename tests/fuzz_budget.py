@@ -1,4 +1,5 @@
-"""How many accidents a fuzz test draws: some in every run, the same ones each time; many more in `make fuzz`."""
+"""How many accidents a fuzz test draws: some in every run, the same ones each time;
+many more in `make fuzz`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Knocking: every public callable of every room, found by introspection, and fifty kinds of hostile arguments."""
+"""Knocking: every public callable of every room, found by introspection,
+and fifty kinds of hostile arguments."""
 
 from __future__ import annotations
 
@@ -34,11 +35,25 @@ from tests.knocking_arguments import by_name
 from tests.knocking_objects import examples
 
 ASIDE = frozenset({"engine", "recursions", "spatial", "cli", "reproduce", "quantities", "robots"})
-"""Rooms below the public surface (symbols go in there), the shell, and papers, which have their own tests."""
+"""Rooms below the public surface (symbols go in there), the shell, and papers,
+which have their own tests."""
 UNSAFE = frozenset(
     {
-        *("lw.save", "lw.threads", "lw.Robot.export_c", "lw.Robot.view", "lw.Robot.save", "lw.Robot.show"),
-        *("lw.view.Viewer", "lw.view.show", "lw.view.Inline", "lw.view.write_figures", "lw.view.write_report"),
+        *(
+            "lw.save",
+            "lw.threads",
+            "lw.Robot.export_c",
+            "lw.Robot.view",
+            "lw.Robot.save",
+            "lw.Robot.show",
+        ),
+        *(
+            "lw.view.Viewer",
+            "lw.view.show",
+            "lw.view.Inline",
+            "lw.view.write_figures",
+            "lw.view.write_report",
+        ),
     }
 )
 """What writes files, opens a server or changes the process; their doors are tested beside them."""
@@ -51,7 +66,8 @@ SECONDS = 4.0
 
 
 class Raises:
-    """A tensor on another device, one that requires gradients, ...: its conversion raises what nobody knows."""
+    """A tensor on another device, one that requires gradients, ...:
+    its conversion raises what nobody knows."""
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
         raise RuntimeError("can't convert a tensor on another device\nuse .cpu() first")
@@ -80,22 +96,108 @@ def kinds() -> list[Any]:
     """Fifty kinds of argument that are never, or hardly ever, right."""
     nan, inf = float("nan"), float("inf")
     return [
-        *(None, True, False, 0, 1, -1, 10**400, -(10**30), 0.5, -0.0, nan, inf, -inf, 1e308, 1e-320, 3 + 4j),
-        *("", "x", "a" * 5000, "\x00", "../..", "naïve\u202e", b"bytes", bytearray(3), memoryview(b"abc")),
-        *((), [], {}, set(), [[]], [1, [2, 3]], ["a", 1], {"a": nan}, {1: 2}, {"q": [nan]}, range(3), slice(2)),
-        *(np.zeros(0), np.zeros((2, 3, 0)), np.full(6, nan), np.array([1, None]), np.array(["a"]), np.float32(nan)),
-        *(np.zeros((1,) * 40), np.zeros(3, dtype=[("x", float)]), np.zeros(2, dtype="V8"), np.zeros(3, dtype="M8[s]")),
-        *(np.ma.masked_array([1.0, 2.0], [True, False]), np.zeros(3, dtype=complex), np.zeros((2, 2), dtype=bool)),
-        *(casadi.SX.sym("x"), casadi.MX.sym("x", 3), casadi.DM([1, 2]), Raises(), Shy(), Endless(), object(), int),
-        *(lambda *a, **k: None, lambda: 1 / 0, print, np.sin, lw, io.StringIO("x"), pathlib.Path("/nowhere")),
-        *(decimal.Decimal("NaN"), fractions.Fraction(1, 3), datetime.date(2020, 1, 1), collections.Counter("ab")),
-        *((x for x in (1, 2)), iter([1.0]), NotImplemented, Ellipsis, type("T", (), {})(), Exception("x")),
+        *(
+            None,
+            True,
+            False,
+            0,
+            1,
+            -1,
+            10**400,
+            -(10**30),
+            0.5,
+            -0.0,
+            nan,
+            inf,
+            -inf,
+            1e308,
+            1e-320,
+            3 + 4j,
+        ),
+        *(
+            "",
+            "x",
+            "a" * 5000,
+            "\x00",
+            "../..",
+            "naïve\u202e",
+            b"bytes",
+            bytearray(3),
+            memoryview(b"abc"),
+        ),
+        *(
+            (),
+            [],
+            {},
+            set(),
+            [[]],
+            [1, [2, 3]],
+            ["a", 1],
+            {"a": nan},
+            {1: 2},
+            {"q": [nan]},
+            range(3),
+            slice(2),
+        ),
+        *(
+            np.zeros(0),
+            np.zeros((2, 3, 0)),
+            np.full(6, nan),
+            np.array([1, None]),
+            np.array(["a"]),
+            np.float32(nan),
+        ),
+        *(
+            np.zeros((1,) * 40),
+            np.zeros(3, dtype=[("x", float)]),
+            np.zeros(2, dtype="V8"),
+            np.zeros(3, dtype="M8[s]"),
+        ),
+        *(
+            np.ma.masked_array([1.0, 2.0], [True, False]),
+            np.zeros(3, dtype=complex),
+            np.zeros((2, 2), dtype=bool),
+        ),
+        *(
+            casadi.SX.sym("x"),
+            casadi.MX.sym("x", 3),
+            casadi.DM([1, 2]),
+            Raises(),
+            Shy(),
+            Endless(),
+            object(),
+            int,
+        ),
+        *(
+            lambda *a, **k: None,
+            lambda: 1 / 0,
+            print,
+            np.sin,
+            lw,
+            io.StringIO("x"),
+            pathlib.Path("/nowhere"),
+        ),
+        *(
+            decimal.Decimal("NaN"),
+            fractions.Fraction(1, 3),
+            datetime.date(2020, 1, 1),
+            collections.Counter("ab"),
+        ),
+        *(
+            (x for x in (1, 2)),
+            iter([1.0]),
+            NotImplemented,
+            Ellipsis,
+            type("T", (), {})(),
+            Exception("x"),
+        ),
     ]
 
 
 @dataclass(frozen=True)
 class Door:
-    """A public callable with the names of its parameters; `bound` where it is a method of a robot."""
+    """A public callable with the names of its parameters; `bound` where it is a method of a
+    robot."""
 
     name: str
     call: Callable[..., Any]
@@ -103,15 +205,20 @@ class Door:
 
 
 def public(robot: lw.Robot) -> dict[str, Any]:
-    """Name -> functions and classes of lw, of every room and of the modules that rooms show, and a robot's methods."""
-    named: dict[str, Any] = {f"lw.{name}": getattr(lw, name) for name in lw.__all__ if not name.startswith("_")}
+    """Name -> functions and classes of lw, of every room and of the modules that rooms show,
+    and a robot's methods."""
+    named: dict[str, Any] = {
+        f"lw.{name}": getattr(lw, name) for name in lw.__all__ if not name.startswith("_")
+    }
     for info in pkgutil.iter_modules(lw.__path__):
         if info.ispkg and info.name not in ASIDE:
             room = importlib.import_module(f"linkwork.{info.name}")
             for name in getattr(room, "__all__", ()):
                 named.setdefault(f"lw.{info.name}.{name}", getattr(room, name))
     for name, module in list(named.items()):
-        for inside in getattr(module, "__all__", ()) if isinstance(module, types.ModuleType) else ():
+        for inside in (
+            getattr(module, "__all__", ()) if isinstance(module, types.ModuleType) else ()
+        ):
             named[f"{name}.{inside}"] = getattr(module, inside)
     for name in dir(robot):
         if not name.startswith("_") and callable(getattr(robot, name)):
@@ -120,10 +227,12 @@ def public(robot: lw.Robot) -> dict[str, Any]:
 
 
 def methods_of(kind: type) -> Iterator[str]:
-    """Names of the methods of a public class that people call, those of its class alone left out."""
+    """Names of the methods of a public class that people call, those of its class alone left
+    out."""
     for name in dir(kind):
         static = inspect.getattr_static(kind, name)
-        if getattr(static, "__module__", "") == "collections.abc":  # index, count, ... as Python's own lists have
+        # index, count, ... as Python's own lists have
+        if getattr(static, "__module__", "") == "collections.abc":
             continue
         if name in getattr(kind, "__dataclass_fields__", ()):  # a function that is kept
             continue
@@ -136,14 +245,21 @@ def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
     named = public(robot)
     made = examples(robot) if methods else {}
     for name, kind in list(named.items()):
-        if not isinstance(kind, type) or kind is lw.Robot or name in UNSAFE or issubclass(kind, BaseException):
+        if (
+            not isinstance(kind, type)
+            or kind is lw.Robot
+            or name in UNSAFE
+            or issubclass(kind, BaseException)
+        ):
             continue
         for method in dir(kind):
             static = inspect.getattr_static(kind, method)
             if isinstance(static, (staticmethod, classmethod)) and not method.startswith("_"):
                 named[f"{name}.{method}"] = getattr(kind, method)
         if kind in made and DIRECT not in vars(kind):
-            named |= {f"{name}.{method}": getattr(made[kind], method) for method in methods_of(kind)}
+            named |= {
+                f"{name}.{method}": getattr(made[kind], method) for method in methods_of(kind)
+            }
     listed = []
     for name, call in sorted(named.items()):
         if name in UNSAFE or not callable(call) or getattr(call, "_is_protocol", False):
@@ -155,7 +271,9 @@ def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
     return listed
 
 
-def draw(door: Door, good: dict[str, Any], generator: random.Random) -> tuple[list[Any], dict[str, Any]]:
+def draw(
+    door: Door, good: dict[str, Any], generator: random.Random
+) -> tuple[list[Any], dict[str, Any]]:
     """Arguments of one call: most right where that is known, one or more hostile."""
     hostile = kinds()
     args: list[Any] = []
@@ -191,7 +309,8 @@ _answered: dict[str, Answered] = {}
 
 
 def answered(door: Door, good: dict[str, Any]) -> Answered:
-    """The parameters of a door and arguments with which it answers, both empty where none are known; asked once."""
+    """The parameters of a door and arguments with which it answers,
+    both empty where none are known; asked once."""
     if door.name not in _answered:
         _answered[door.name] = _tried(door, good)
     return _answered[door.name]
@@ -214,13 +333,16 @@ def with_huge(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str,
     """Calls that would be answered, but for one number that asks for work without end."""
     known, right = answered(door, good)
     for p in known:
-        values = [x for kind, some in HUGE.items() if kind in str(p.annotation).split(" | ") for x in some]
+        values = [
+            x for kind, some in HUGE.items() if kind in str(p.annotation).split(" | ") for x in some
+        ]
         for value in values:
             yield f"{p.name}={value:g}", {**right, p.name: value}
 
 
 def with_nan(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Calls that would be answered, but for one number that is none: the parameter's name, and the arguments."""
+    """Calls that would be answered, but for one number that is none: the parameter's name,
+    and the arguments."""
     known, right = answered(door, good)
     for p in known:
         spoilt = _spoilt(right.get(p.name, p.default), str(p.annotation))
@@ -231,7 +353,11 @@ def with_nan(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
 def _spoilt(value: Any, annotation: str) -> Any:
     """A number that is none in the place of one of an argument's; None where it has no numbers."""
     if isinstance(value, Mapping) and "str]" not in annotation:
-        numbers = [name for name, x in value.items() if isinstance(x, (int, float)) and not isinstance(x, bool)]
+        numbers = [
+            name
+            for name, x in value.items()
+            if isinstance(x, (int, float)) and not isinstance(x, bool)
+        ]
         return {**value, numbers[-1]: math.nan} if numbers else None
     if isinstance(value, (list, tuple, np.ndarray)) and np.size(value):
         if _kind(value) not in "fiu":
@@ -272,8 +398,9 @@ class TooLong(BaseException):
 class _Watch:
     """Ends a call of the main thread that takes too long, however it waits.
 
-    A timer of the process may wake a worker instead, and the main thread, which waits for it, hears nothing; and CasADi
-    swallows what is raised in it. So a thread looks at the clock, and speaks to the main thread until it is heard.
+    A timer of the process may wake a worker instead, and the main thread, which waits for it, hears
+    nothing; and CasADi swallows what is raised in it. So a thread looks at the clock, and speaks to
+    the main thread until it is heard.
     """
 
     EVERY = 0.2  # seconds
@@ -285,7 +412,8 @@ class _Watch:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        signal.signal(signal.SIGPROF, self._late)  # and stays: a signal that comes late would end the process
+        # and stays: a signal that comes late would end the process
+        signal.signal(signal.SIGPROF, self._late)
         if self.thread is None or not self.thread.is_alive():
             self.thread = threading.Thread(target=self._look, daemon=True)
             self.thread.start()
@@ -335,12 +463,15 @@ def knock(door: Door, args: list[Any], options: dict[str, Any], refused: bool = 
 
 
 def _is_the_callers(error: Exception) -> bool:
-    """Whether `lambda: 1 / 0` of `kinds` raised it: a function of the caller's own goes out as it is."""
+    """Whether `lambda: 1 / 0` of `kinds` raised it:
+    a function of the caller's own goes out as it is."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return (
-        trace is not None and trace.tb_frame.f_code.co_filename == __file__ and "lambda" in str(trace.tb_frame.f_code)
+        trace is not None
+        and trace.tb_frame.f_code.co_filename == __file__
+        and "lambda" in str(trace.tb_frame.f_code)
     )
 
 

@@ -1,7 +1,8 @@
 """Right arguments of single doors, where those of the room and of a robot do not fit.
 
-By the beginning of a door's name, the longer one counts: "lw.avoidance.Elbow" for all methods of an elbow,
-"lw.trajectory.cubic" for one function. Names that a door of its full name has here are given although they have
+By the beginning of a door's name, the longer one counts: "lw.avoidance.Elbow" for all methods of an
+elbow, "lw.trajectory.cubic" for one function. Names that a door of its full name has here are given
+although they have
 defaults: a law needs a duration or limits, and the signature cannot say so.
 """
 
@@ -16,7 +17,19 @@ import linkwork as lw
 from linkwork import avoidance, control, simulation, synthesis
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_rpy
-from tests.knocking_objects import ANGLES, BALL, LEVER, POSITIONS, arm, lever, linkages, model, planar, seven, task
+from tests.knocking_objects import (
+    ANGLES,
+    BALL,
+    LEVER,
+    POSITIONS,
+    arm,
+    lever,
+    linkages,
+    model,
+    planar,
+    seven,
+    task,
+)
 
 Right = Callable[[], dict[str, Any]]
 
@@ -24,7 +37,14 @@ SIX = np.zeros(6)
 TURNED = np.full(7, 0.4)
 ROW = {"x": np.linspace(0.0, 1.0, 12), "order": 0.5}
 SHORT = {"duration": 0.01, "step": 1e-3}
-TRAIN = {"name": "g", "a": "sun", "b": "arm", "output": "arm", "torque": 1.0, "inputs": {"sun": 1.0}}
+TRAIN = {
+    "name": "g",
+    "a": "sun",
+    "b": "arm",
+    "output": "arm",
+    "torque": 1.0,
+    "inputs": {"sun": 1.0},
+}
 
 
 def given(name: str) -> dict[str, Any]:
@@ -78,7 +98,10 @@ def _closed_form() -> dict[str, Any]:
 
 
 def _moved() -> dict[str, Any]:
-    return {"T": Placement(position=(0.1, 0.2, 0.3)), "T_parent_body": Placement(position=(0.1, 0.2, 0.3))}
+    return {
+        "T": Placement(position=(0.1, 0.2, 0.3)),
+        "T_parent_body": Placement(position=(0.1, 0.2, 0.3)),
+    }
 
 
 def _momentum() -> dict[str, Any]:
@@ -94,7 +117,14 @@ def _momentum() -> dict[str, Any]:
 def _currents() -> dict[str, Any]:
     row = np.linspace(0.0, 1.0, 12)
     train = control.planetary(20, 40).ground("ring")
-    through = {"train": train, "motor": "sun", "shaft": "arm", "torque_constant": 0.1, "arm": 0.1, "peak_current": 5.0}
+    through = {
+        "train": train,
+        "motor": "sun",
+        "shaft": "arm",
+        "torque_constant": 0.1,
+        "arm": 0.1,
+        "peak_current": 5.0,
+    }
     return {"currents": row, "forces": 2.0 * row, **through}
 
 
@@ -121,7 +151,13 @@ def _swept() -> dict[str, Any]:
 
 def _layouts() -> dict[str, Any]:
     pose = arm().pose(np.full(6, 0.2), arm().frames[-1])
-    return {"models": model(), "targets": pose[None], "home": SIX, "bases": np.eye(4)[None], "frame": arm().frames[-1]}
+    return {
+        "models": model(),
+        "targets": pose[None],
+        "home": SIX,
+        "bases": np.eye(4)[None],
+        "frame": arm().frames[-1],
+    }
 
 
 def _square_root() -> dict[str, Any]:
@@ -247,11 +283,17 @@ TABLE: dict[str, Right] = {
     "lw.synthesis.solution_map": _four_positions,
     "lw.synthesis.slider_circle": lambda: {"task": synthesis.PlanarTask(POSITIONS[:3], ANGLES[:3])},
     "lw.synthesis.better_driven": lambda: {"linkage": linkages()},
-    "lw.synthesis.search": lambda: {"task": synthesis.PlanarTask(POSITIONS, ANGLES, tolerance=(0.1, 0.1, 0.1))},
+    "lw.synthesis.search": lambda: {
+        "task": synthesis.PlanarTask(POSITIONS, ANGLES, tolerance=(0.1, 0.1, 0.1))
+    },
     "lw.synthesis.triads": lambda: {"alpha": np.append(ANGLES[1:], 1.5)},
     "lw.synthesis.five_legs": _legs,
     "lw.synthesis.legs": _legs,
-    "lw.synthesis.four_bar": lambda: {"ground": [0j, 1 + 0j], "moving": [1j, 1 + 1j], "tracer": 0.5 + 2j},
+    "lw.synthesis.four_bar": lambda: {
+        "ground": [0j, 1 + 0j],
+        "moving": [1j, 1 + 1j],
+        "tracer": 0.5 + 2j,
+    },
     "lw.synthesis.from_dyads": lambda: {
         "task": task(),
         "first": synthesis.dyads(task())[:1],
@@ -266,6 +308,8 @@ TABLE: dict[str, Right] = {
     "lw.trajectory.septic": lambda: {"duration": 1.0},
     "lw.trajectory.line": _line,
     "lw.trajectory.lines": _line,
-    "lw.trajectory.Path.through": lambda: {"waypoints": np.array([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]])},
+    "lw.trajectory.Path.through": lambda: {
+        "waypoints": np.array([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]])
+    },
     "lw.trajectory.Follower.update": lambda: {"target": SIX},
 }

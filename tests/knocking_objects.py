@@ -79,7 +79,8 @@ def pendulum() -> lw.System:
 
 @functools.cache
 def examples(robot: lw.Robot) -> dict[type, Any]:
-    """An object of each public class whose methods are knocked at; a class that is missing here is tested unmade."""
+    """An object of each public class whose methods are knocked at;
+    a class that is missing here is tested unmade."""
     makers = (
         _of_the_library,
         _of_a_lever,
@@ -136,7 +137,11 @@ def _of_a_lever() -> list[Any]:
         lw.view.Playback(lever(), "lift"),
         *(assembly, lw.load("four-bar").mobility()),
         studies.sweep(
-            lw.load(str(LEVER), live=["pull"]), "lift", {"pull": [90.0, 100.0]}, {"actuator.hinge": "peak"}, 5
+            lw.load(str(LEVER), live=["pull"]),
+            "lift",
+            {"pull": [90.0, 100.0]},
+            {"actuator.hinge": "peak"},
+            5,
         ),
     ]
 
@@ -150,7 +155,9 @@ def _of_trajectories() -> list[Any]:
         lw.trajectory.line(arm(), frame, poses, 0.2, q0=start, step=0.02),
         lw.trajectory.jerk_limited([0.0], [1.0], 1.0, 2.0, 10.0),
         lw.trajectory.Follower(arm(), start, 10.0, velocity=1.0, acceleration=2.0),
-        lw.trajectory.path_coefficients(arm(), lw.trajectory.Path.line(start, start + 0.1), [0.0, 0.5]),
+        lw.trajectory.path_coefficients(
+            arm(), lw.trajectory.Path.line(start, start + 0.1), [0.0, 0.5]
+        ),
         law.then(lw.trajectory.trapezoid([1.0], [0.0], 1.0, 1.0), pause=0.1),
     ]
 
@@ -158,8 +165,17 @@ def _of_trajectories() -> list[Any]:
 def _of_collision() -> list[Any]:
     corners, triangles = box()
     return [
-        *(BALL, collision.Capsule((0, 0, 0), (0, 0, 1), 0.1), collision.Box((1, 1, 1)), collision.Cylinder(0.1, 1.0)),
-        *(collision.HalfSpace((0, 0, 1), 0.0), collision.Cloud(np.zeros((3, 3)), 0.1), collision.Obstacles([BALL])),
+        *(
+            BALL,
+            collision.Capsule((0, 0, 0), (0, 0, 1), 0.1),
+            collision.Box((1, 1, 1)),
+            collision.Cylinder(0.1, 1.0),
+        ),
+        *(
+            collision.HalfSpace((0, 0, 1), 0.0),
+            collision.Cloud(np.zeros((3, 3)), 0.1),
+            collision.Obstacles([BALL]),
+        ),
         *(collision.TaperedCapsule((0, 0, 0), (0, 0, 1), 0.1, 0.05), collision.Convex(corners)),
         *(collision.Mesh(corners, triangles), collision.HeightField(np.zeros((3, 3)))),
         *(model(), collision.pairs(model(), samples=200)),
@@ -178,14 +194,21 @@ def _of_planning() -> list[Any]:
         planning.Constraint(frame_task),
         planning.Replanner(model(), np.full(6, 0.3), obstacles()),
         planning.Roadmap.build(model(), obstacles(), nodes=20),
-        planning.KinematicGraph.build(planar(), planar().bodies[-1], 0.5, 0.3, ranges=[(-1.0, 1.0)]),
+        planning.KinematicGraph.build(
+            planar(), planar().bodies[-1], 0.5, 0.3, ranges=[(-1.0, 1.0)]
+        ),
         planning.Moving([BALL], (0.1, 0.0, 0.0)),
-        planning.plan_in_time(model(), np.zeros(6), np.full(6, 0.1), obstacles(), nodes=20, time_limit=1.0),
+        planning.plan_in_time(
+            model(), np.zeros(6), np.full(6, 0.1), obstacles(), nodes=20, time_limit=1.0
+        ),
     ]
 
 
 def _of_avoidance() -> list[Any]:
-    elbow, slow = avoidance.Elbow(seven(), "tool", (0.0, 1.0, 0.0)), avoidance.CriticallyDampedFilter(1.0, 1e-3)
+    elbow, slow = (
+        avoidance.Elbow(seven(), "tool", (0.0, 1.0, 0.0)),
+        avoidance.CriticallyDampedFilter(1.0, 1e-3),
+    )
     posture = lw.tasks.PostureTask(np.zeros(6))
     solids = avoidance.SolidVolume(seven(), [avoidance.Solid("Pe", 0.1)])
     around = avoidance.ElbowAvoidance(elbow, avoidance.SafetyVolume(0.05, 0.1), slow)
@@ -201,18 +224,43 @@ def _laws() -> list[Any]:
     place = arm().pose(target, tool)
     reaching = control.ConstantRate(1.0)
     return [
-        *(reaching, control.PowerRate(1.0, 0.5), control.SuperTwisting(1.0, 1.0), control.Twisting(2.0, 1.0)),
-        *(control.AdaptiveRate(1.0, 0.1), control.BoundaryLayer(reaching, 0.1), control.Decaying(reaching)),
-        *(control.ExponentialReaching(1.0, 0.5, 1.0, 1.0), control.PowerExponential(1.0, 0.5, 1.0, 1.0, 0.5)),
-        *(control.Surface(1.0), control.TerminalSurface(1.0, 0.6), control.NonsingularTerminalSurface(1.0, 1.5)),
-        *(control.SlidingMode(control.Surface(1.0), reaching, target), control.PDPlus(six, six, target)),
-        *(control.FeedForward(target), control.Passivity(six, six, target), control.Adaptive(six, six, 0.1, target)),
+        *(
+            reaching,
+            control.PowerRate(1.0, 0.5),
+            control.SuperTwisting(1.0, 1.0),
+            control.Twisting(2.0, 1.0),
+        ),
+        *(
+            control.AdaptiveRate(1.0, 0.1),
+            control.BoundaryLayer(reaching, 0.1),
+            control.Decaying(reaching),
+        ),
+        *(
+            control.ExponentialReaching(1.0, 0.5, 1.0, 1.0),
+            control.PowerExponential(1.0, 0.5, 1.0, 1.0, 0.5),
+        ),
+        *(
+            control.Surface(1.0),
+            control.TerminalSurface(1.0, 0.6),
+            control.NonsingularTerminalSurface(1.0, 1.5),
+        ),
+        *(
+            control.SlidingMode(control.Surface(1.0), reaching, target),
+            control.PDPlus(six, six, target),
+        ),
+        *(
+            control.FeedForward(target),
+            control.Passivity(six, six, target),
+            control.Adaptive(six, six, 0.1, target),
+        ),
         *(control.JointImpedance(six, six, target), control.LQR(arm(), target)),
         control.CartesianImpedance(tool, three, three, target=place, axes=AXES),
         control.FractionalImpedance(tool, three, three, three, place, axes=AXES),
         control.TaskSpring(tool, three, place, axes=AXES),
         control.DisturbanceObserver(control.PDPlus(six, six, target), 1.0),
-        control.Admittance(tool, three, three, three, np.zeros(3), place, target, 100.0, 10.0, axes=AXES),
+        control.Admittance(
+            tool, three, three, three, np.zeros(3), place, target, 100.0, 10.0, axes=AXES
+        ),
         control.OperationalSpace(control.Level([lw.tasks.FrameTask(tool, place)])),
         *_observers(simulation.PD(1.0, 1.0, target)),
     ]
@@ -234,8 +282,14 @@ def _filters() -> list[Any]:
     loop = control.closed_loop(arm(), simulation.PD(1.0, 1.0, arm().neutral()), arm().neutral())
     return [
         *(control.FractionalFilter(0.5, period), control.ExponentialFilter(0.5, period)),
-        *(control.OustaloupFilter(0.5, period, 1.0, 100.0), control.LevantDifferentiator(1.0, period)),
-        *(control.ExtendedStateObserver(10.0, period), control.MomentumObserver(arm(), 10.0, period)),
+        *(
+            control.OustaloupFilter(0.5, period, 1.0, 100.0),
+            control.LevantDifferentiator(1.0, period),
+        ),
+        *(
+            control.ExtendedStateObserver(10.0, period),
+            control.MomentumObserver(arm(), 10.0, period),
+        ),
         *(control.GripForce([0.0, 1.0], [0.0, 2.0]), plant, loop),
     ]
 
@@ -256,7 +310,14 @@ def _drives() -> list[Any]:
         *(control.JointDrives(motor), control.Thermal(1.0, 100.0), control.GripperDrives()),
         *(gripper, control.GripSequence(gripper, 0.2)),
         control.JointCascade(cascade, motor, np.zeros(6)),
-        control.tune(planar(), lambda kp: simulation.PD(kp, 1.0, rest), {"kp": (0.5, 2.0)}, rest, figures, **short),
+        control.tune(
+            planar(),
+            lambda kp: simulation.PD(kp, 1.0, rest),
+            {"kp": (0.5, 2.0)},
+            rest,
+            figures,
+            **short,
+        ),
         control.spin(control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=1e-3),
     ]
 
@@ -266,8 +327,16 @@ def _of_simulation() -> list[Any]:
     hold = simulation.PD(1.0, 1.0, q)
     return [
         *(hold, simulation.ComputedTorque(1.0, 1.0, q), simulation.GravityCompensation()),
-        *(simulation.PID(1.0, 1.0, 1.0, q), simulation.DeadTime(hold), simulation.RateLimited(hold, 1.0)),
-        *(simulation.Sampled(hold, 1e-3), simulation.Saturated(hold, 1.0), simulation.EndStop("x", 0.0, 1.0, 1.0)),
+        *(
+            simulation.PID(1.0, 1.0, 1.0, q),
+            simulation.DeadTime(hold),
+            simulation.RateLimited(hold, 1.0),
+        ),
+        *(
+            simulation.Sampled(hold, 1e-3),
+            simulation.Saturated(hold, 1.0),
+            simulation.EndStop("x", 0.0, 1.0, 1.0),
+        ),
         *(simulation.Viscous(1.0), simulation.Coulomb(1.0), simulation.Metrics(q)),
         *(simulation.Stribeck(1.0, 1.5, 0.1), simulation.LuGre(1.0, 1.5, 0.1, 1e3)),
         simulation.Environment(planar(), 2, lambda s: -(s.q[0] ** 2), substeps=1),
@@ -294,8 +363,16 @@ def _of_synthesis() -> list[Any]:
     fewer = synthesis.PlanarTask(POSITIONS[:4], ANGLES[:4])
     return [
         *(task(), four, four[0], synthesis.plates(four[0], 0.2, 0.05), synthesis.poles(task())),
-        *(synthesis.compatibility(fewer), synthesis.burmester(fewer, 20), synthesis.solution_map(fewer, 8)),
-        *(synthesis.dyads(task()), synthesis.four_bars(task()), synthesis.sensitivity(four[0], task())),
+        *(
+            synthesis.compatibility(fewer),
+            synthesis.burmester(fewer, 20),
+            synthesis.solution_map(fewer, 8),
+        ),
+        *(
+            synthesis.dyads(task()),
+            synthesis.four_bars(task()),
+            synthesis.sensitivity(four[0], task()),
+        ),
         synthesis.FunctionTask([0.0, 0.3, 0.6], [0.0, 0.2, 0.5]),
         synthesis.fit(task(), starts=8),
     ]

@@ -1,4 +1,5 @@
-"""Forward kinematics and matter of a model in plain numpy: slow, short, and independent of the recursions."""
+"""Forward kinematics and matter of a model in plain numpy: slow, short,
+and independent of the recursions."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ def world_poses(model: Model, q: Mapping[str, Sequence[float]]) -> dict[str, np.
     def pose(body: str | None) -> np.ndarray:
         if body not in poses:
             joint = carrier.get(body)
-            own = np.eye(4) if joint is None else matrix(joint.placement) @ matrix(joint_motion(joint, q[joint.name]))
+            own = (
+                np.eye(4)
+                if joint is None
+                else matrix(joint.placement) @ matrix(joint_motion(joint, q[joint.name]))
+            )
             poses[body] = pose(None if joint is None else joint.parent) @ own
         return poses[body]
 
@@ -33,13 +38,18 @@ def world_poses(model: Model, q: Mapping[str, Sequence[float]]) -> dict[str, np.
 
 
 def total(model: Model, q: Mapping[str, Sequence[float]]) -> np.ndarray:
-    """Mass, first moment and second moment of mass in world axes as one (4, 4) pseudo-inertia matrix."""
+    """Mass, first moment and second moment of mass in world axes as one (4, 4) pseudo-inertia
+    matrix."""
     poses = world_poses(model, q)
-    return sum(T @ pseudo_inertia(body.mass_properties) @ T.T for body, T in zip(model.bodies, poses.values()))
+    return sum(
+        T @ pseudo_inertia(body.mass_properties) @ T.T
+        for body, T in zip(model.bodies, poses.values())
+    )
 
 
 def pseudo_inertia(matter: MassProperties) -> np.ndarray:
-    """Sum of m r r' over the matter with r = (x, y, z, 1): (4, 4), moves with its body as T P T'."""
+    """Sum of m r r' over the matter with r = (x, y, z, 1): (4, 4), moves with its body as T P
+    T'."""
     I, c = np.array(matter.inertia), np.array(matter.com)
     P = np.empty((4, 4))
     P[:3, :3] = 0.5 * np.trace(I) * np.eye(3) - I + matter.mass * np.outer(c, c)

@@ -1,7 +1,9 @@
-"""Pinocchio's view of our robots: the same URDF, or the same model built by hand, and how coordinates correspond.
+"""Pinocchio's view of our robots: the same URDF, or the same model built by hand,
+and how coordinates correspond.
 
-Pinocchio's joints must be added depth first, or its results are silently wrong. It keeps a continuous joint as
-(cos, sin). Planar, cylindrical and universal joints become chains of its one-coordinate joints, as the design says.
+Pinocchio's joints must be added depth first, or its results are silently wrong. It keeps a
+continuous joint as (cos, sin). Planar, cylindrical and universal joints become chains of its
+one-coordinate joints, as the design says.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from tests.robots_list import robot
 
 @dataclass(frozen=True)
 class Twin:
-    """A robot of ours without mimic and Pinocchio's model of it; names[i]: Pinocchio's joints for our i-th joint.
+    """A robot of ours without mimic and Pinocchio's model of it; names[i]:
+    Pinocchio's joints for our i-th joint.
 
-    index   where each of our velocity coordinates stands in Pinocchio's v, so that tau = tau_pin[..., index]
+    index   where each of our velocity coordinates stands in Pinocchio's v, so that tau =
+            tau_pin[..., index]
     """
 
     robot: Robot
@@ -69,7 +73,11 @@ def twin(name: str, root: str = "fixed") -> Twin:
     base = (pin.JointModelFreeFlyer(),) if root == "floating" else ()
     theirs = pin.buildModelFromUrdf(str(URDFS[name]), *base)
     result = Twin(ours, theirs, tuple((joint,) for joint in ours.joints))
-    armature = [x for joint in ours.joints for x in [ours.model.joint(joint).armature] * ours.model.joint(joint).nv]
+    armature = [
+        x
+        for joint in ours.joints
+        for x in [ours.model.joint(joint).armature] * ours.model.joint(joint).nv
+    ]
     theirs.armature[result.index] = armature
     return result
 
@@ -101,7 +109,9 @@ def twin_of(model: Model) -> Twin:
             links = [] if joint.type == "fixed" else simple_joints(joint)
             for k, (kind, offset, axis) in enumerate(links):
                 label = joint.name if len(links) == 1 else f"{joint.name}/{k}"
-                at = theirs.addJoint(at, _joint_model(kind, np.array(axis), joint.pitch), placed * se3(offset), label)
+                at = theirs.addJoint(
+                    at, _joint_model(kind, np.array(axis), joint.pitch), placed * se3(offset), label
+                )
                 placed = pin.SE3.Identity()
                 names[joint.name] = (*names.get(joint.name, ()), label)
                 theirs.armature[theirs.joints[at].idx_v :][: theirs.joints[at].nv] = joint.armature
@@ -138,10 +148,14 @@ def se3(placement: Placement) -> pin.SE3:
     return pin.SE3(np.array(placement.rotation), np.array(placement.position))
 
 
-def assert_close(ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-10, what: str = "") -> None:
-    """Samples first: every entry agrees within `tolerance` of that entry's largest absolute value over the samples.
+def assert_close(
+    ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-10, what: str = ""
+) -> None:
+    """Samples first: every entry agrees within `tolerance` of that entry's largest absolute value
+    over the samples.
 
-    Entries below 1e-4 of the largest of all are measured against that: 1e-14 of the largest is rounding.
+    Entries below 1e-4 of the largest of all are measured against that: 1e-14 of the largest is
+    rounding.
     """
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, f"{what}: shape {ours.shape}, expected {theirs.shape}"
@@ -152,7 +166,9 @@ def assert_close(ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-10,
     error = np.abs(ours - theirs) / scale
     worst = np.unravel_index(np.nanargmax(error) if np.isfinite(error).all() else 0, error.shape)
     assert np.isfinite(ours).all(), f"{what}: not finite"
-    assert error.max() <= tolerance, f"{what}: {error.max():.3g} of scale at {worst}: {ours[worst]} for {theirs[worst]}"
+    assert error.max() <= tolerance, (
+        f"{what}: {error.max():.3g} of scale at {worst}: {ours[worst]} for {theirs[worst]}"
+    )
 
 
 def with_followers(robot: Robot, free: Robot, x: np.ndarray) -> np.ndarray:
@@ -160,6 +176,8 @@ def with_followers(robot: Robot, free: Robot, x: np.ndarray) -> np.ndarray:
     out = np.zeros((len(x), free.nv))
     for joint in robot.model.joints:
         if joint.type != "fixed":
-            leader, factor = (joint.mimic.joint, joint.mimic.multiplier) if joint.mimic else (joint.name, 1.0)
+            leader, factor = (
+                (joint.mimic.joint, joint.mimic.multiplier) if joint.mimic else (joint.name, 1.0)
+            )
             out[:, free.index(joint.name).start] = factor * x[:, robot.index(leader).start]
     return out

@@ -11,8 +11,11 @@ from linkwork.model.joint import TYPES, resolved_mimic
 from linkwork.model.rotation import from_quaternion
 
 
-def random_model(seed: int, bodies: int = 12, types: tuple[str, ...] = TYPES, mimic: bool = True) -> Model:
-    """A tree of physical bodies on joints of the given types, with a frame, points and mimicking joints."""
+def random_model(
+    seed: int, bodies: int = 12, types: tuple[str, ...] = TYPES, mimic: bool = True
+) -> Model:
+    """A tree of physical bodies on joints of the given types, with a frame,
+    points and mimicking joints."""
     rng = np.random.default_rng(seed)
     names = [f"body_{i}" for i in range(bodies)]
     joints: list[Joint] = []
@@ -26,13 +29,17 @@ def random_model(seed: int, bodies: int = 12, types: tuple[str, ...] = TYPES, mi
         joints[third] = _following(joints[third], joints[second].name, rng)
     return Model(
         name=f"random_{seed}",
-        bodies=tuple(Body(name, random_matter(rng), points=(("tip", _vector(rng)),)) for name in names),
+        bodies=tuple(
+            Body(name, random_matter(rng), points=(("tip", _vector(rng)),)) for name in names
+        ),
         joints=tuple(joints),
         frames=(Frame("tool", names[-1], random_placement(rng)),),
     )
 
 
-def random_joint(rng: np.random.Generator, name: str, type: str, parent: str | None, child: str) -> Joint:
+def random_joint(
+    rng: np.random.Generator, name: str, type: str, parent: str | None, child: str
+) -> Joint:
     joint = Joint(
         name,
         type,
@@ -46,7 +53,10 @@ def random_joint(rng: np.random.Generator, name: str, type: str, parent: str | N
         friction=float(rng.uniform(0, 1)),
         armature=float(rng.uniform(0, 1)),
     )
-    limits = tuple(Limits(float(-rng.uniform(0, 3)), float(rng.uniform(0, 3)), 2.0, 50.0) for _ in range(joint.nv))
+    limits = tuple(
+        Limits(float(-rng.uniform(0, 3)), float(rng.uniform(0, 3)), 2.0, 50.0)
+        for _ in range(joint.nv)
+    )
     return replace(joint, limits=limits)
 
 

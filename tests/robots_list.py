@@ -1,4 +1,5 @@
-"""The robots that tests loop over: every published URDF, and the dozen that also run as machine code."""
+"""The robots that tests loop over: every published URDF,
+and the dozen that also run as machine code."""
 
 from __future__ import annotations
 
@@ -25,11 +26,13 @@ COMPILED = (
     "allegro_hand/allegro_right_hand",
     "g1/g1_29dof_rev_1_0",
 )
-"""Robots whose machine code is tested too: arms, legs, hands, sliding, mimicking and continuous joints, tilted axes."""
+"""Robots whose machine code is tested too: arms, legs, hands, sliding,
+mimicking and continuous joints, tilted axes."""
 
 _of_folder = {name.partition("/")[0]: name for name in (*reversed(ROBOTS), *COMPILED)}
 MACHINES = tuple(name for name in ROBOTS if name in _of_folder.values())
-"""One file of each machine. The others of a folder are the same links with another hand, load, size or limits."""
+"""One file of each machine. The others of a folder are the same links with another hand, load,
+size or limits."""
 
 
 @cache

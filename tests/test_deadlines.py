@@ -1,4 +1,5 @@
-"""Nothing runs for ever: work is stated before it starts, time can be limited, and Ctrl-C is heard within a second."""
+"""Nothing runs for ever: work is stated before it starts, time can be limited,
+and Ctrl-C is heard within a second."""
 
 from __future__ import annotations
 
@@ -70,17 +71,27 @@ STATED = {
     "burmester": lambda n: lw.synthesis.burmester(task(), samples=n),
     "roadmap": lambda n: lw.planning.Roadmap.build(balls(), nodes=n),
     "neighbours": lambda n: lw.planning.Roadmap.build(balls(), nodes=20, neighbours=n),
-    "cartesian": lambda n: lw.planning.cartesian(balls(), raised(), "tool0", np.zeros(6), spacing=1.0 / n),
-    "spin": lambda n: lw.control.spin(lw.control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=float(n)),
+    "cartesian": lambda n: lw.planning.cartesian(
+        balls(), raised(), "tool0", np.zeros(6), spacing=1.0 / n
+    ),
+    "spin": lambda n: lw.control.spin(
+        lw.control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=float(n)
+    ),
     "figure_gradient": lambda n: gradient(float(n)),
     "fit_capsules": lambda n: lw.collision.fit_capsules(lw.collision.Box((1, 1, 1)), count=n),
     "line": lambda n: lw.trajectory.line(lw.load("ur5e"), "tool0", raised(), 1.0 / n),
     "restarts": lambda n: lw.load("ur5e").inverse_kinematics(raised(), "tool0", restarts=n),
-    "sweeps": lambda n: lw.load("ur5e").inverse_kinematics(raised(), "tool0", method="recursive", sweeps=n),
+    "sweeps": lambda n: lw.load("ur5e").inverse_kinematics(
+        raised(), "tool0", method="recursive", sweeps=n
+    ),
     "free_share": lambda n: lw.studies.free_share(balls(), samples=n),
-    "shorten": lambda n: lw.planning.shorten(balls(), np.stack([np.zeros(6), np.full(6, 0.3)]), tries=n),
+    "shorten": lambda n: lw.planning.shorten(
+        balls(), np.stack([np.zeros(6), np.full(6, 0.3)]), tries=n
+    ),
     "monodromy": lambda n: square_root().monodromy([1.0], [1.0], 0, idle=n),
-    "function_generator": lambda n: lw.synthesis.function_generator([0, 0.2, 0.5], [0, 0.3, 0.4], starts=n),
+    "function_generator": lambda n: lw.synthesis.function_generator(
+        [0, 0.2, 0.5], [0, 0.3, 0.4], starts=n
+    ),
 }
 
 
@@ -89,7 +100,8 @@ def test_too_much_work_is_stated_before_it_starts(call):
     began = time.process_time()
     with pytest.raises(InvalidInput, match=r"\de\+1\d.*expected at most .*set \w+="):
         STATED[call](HUGE)
-    assert time.process_time() - began < 5.0  # what a load costs on a busy machine; the work would take years
+    # what a load costs on a busy machine; the work would take years
+    assert time.process_time() - began < 5.0
 
 
 def test_a_tolerance_that_no_double_holds_is_refused():
@@ -105,11 +117,18 @@ def test_a_duration_whose_instants_are_one_is_refused(duration, start):
 
 def test_rows_that_no_memory_holds_are_refused():
     robot, law = lw.load("ur5e"), lambda t, q, v: [float(x) for x in v]
-    for options in ({}, {"control": law, "duration": 9e5}, {"method": "dop853", "step": None, "sample": 1e-2}):
-        with pytest.raises(InvalidInput, match=r"simulate: .* rows.* (need .* GB|at most 1e\+08).* set "):
+    for options in (
+        {},
+        {"control": law, "duration": 9e5},
+        {"method": "dop853", "step": None, "sample": 1e-2},
+    ):
+        with pytest.raises(
+            InvalidInput, match=r"simulate: .* rows.* (need .* GB|at most 1e\+08).* set "
+        ):
             lw.simulate(robot, **({"duration": 1e7, "step": 1e-3} | options))
     with pytest.raises(
-        InvalidInput, match=r"1e\+10 steps, expected at most 1e\+09; a law .* runs in Python; set step="
+        InvalidInput,
+        match=r"1e\+10 steps, expected at most 1e\+09; a law .* runs in Python; set step=",
     ):
         lw.simulate(robot, duration=1e7, step=1e-3, control=law, record=False)
 
@@ -146,10 +165,13 @@ def test_a_law_in_python_keeps_the_rows_that_are_wanted():
 
 def test_a_limit_of_time_ends_loops_in_machine_code_and_in_python():
     robot = lw.load("ur5e")
-    law = lambda t, q, v: [float(x) for x in -1e-3 * np.asarray(v, dtype=float)]  # step by step in Python
+    # step by step in Python
+    law = lambda t, q, v: [float(x) for x in -1e-3 * np.asarray(v, dtype=float)]
     calls = [
         lambda s: lw.simulate(robot, duration=1e6, step=1e-3, record=False, time_limit=s),
-        lambda s: lw.simulate(robot, duration=1e3, control=law, step=1e-3, record=False, time_limit=s),
+        lambda s: lw.simulate(
+            robot, duration=1e3, control=law, step=1e-3, record=False, time_limit=s
+        ),
         lambda s: lw.simulate(robot, duration=1e5, friction=False, time_limit=s),
         lambda s: robot.christoffel_bounds("sampled", samples=10**9, time_limit=s),
         lambda s: robot.christoffel_bounds("certified", samples=10**9, time_limit=s),
@@ -162,7 +184,8 @@ def test_a_limit_of_time_ends_loops_in_machine_code_and_in_python():
         began = time.process_time()
         with pytest.raises(NotPossible, match=r"not done within time_limit = 0\.3 s"):
             call(0.3)
-        assert time.process_time() - began < 60.0  # compiling comes before; the work would take hours
+        # compiling comes before; the work would take hours
+        assert time.process_time() - began < 60.0
 
 
 def test_the_nearest_of_two_limits_holds_and_a_limit_ends_with_its_call():
@@ -175,7 +198,10 @@ def test_the_nearest_of_two_limits_holds_and_a_limit_ends_with_its_call():
             deadlines.check()
     lock = threading.Lock()
     lock.acquire()
-    with pytest.raises(NotPossible, match="waiting: not done"), deadlines.time_limit(0.01, "waiting"):
+    with (
+        pytest.raises(NotPossible, match="waiting: not done"),
+        deadlines.time_limit(0.01, "waiting"),
+    ):
         deadlines.wait(lock)
 
 
@@ -218,7 +244,10 @@ def test_maps_of_many_gains_look_at_the_clock(monkeypatch):
 
     robot, rest = lw.load("rehabilitation-arm"), np.zeros(2)
     kp = np.linspace(1.0, 50.0, 20)[:, None]
-    laws = [lw.simulation.PD(kp, 1.0, rest), lw.simulation.Sampled(lw.simulation.PD(kp, 1.0, rest), 1e-2)]
+    laws = [
+        lw.simulation.PD(kp, 1.0, rest),
+        lw.simulation.Sampled(lw.simulation.PD(kp, 1.0, rest), 1e-2),
+    ]
     whole = [lw.control.stability_map(robot, law, rest) for law in laws]
     looks = looks_of(monkeypatch, linear, "ROUND", 3)
     for law, expected in zip(laws, whole, strict=True):
@@ -295,18 +324,28 @@ def test_the_last_word_of_a_search_is_within_its_limit_of_time(monkeypatch):
 CHAIN = [-6 - 4j, -4 + 3j, 1 + 1j]
 FIVE = (np.array([0j, 1 + 1j, 2 + 1j, 3 + 2j, 3 + 1j]), np.array([0.0, 0.3, 0.5, 0.9, 1.2]))
 LIMITED = {
-    "inverse_kinematics": lambda s: lw.load("ur5e").inverse_kinematics(raised(), "tool0", time_limit=s),
-    "cartesian": lambda s: lw.planning.cartesian(balls(), raised(), "tool0", np.zeros(6), time_limit=s),
+    "inverse_kinematics": lambda s: lw.load("ur5e").inverse_kinematics(
+        raised(), "tool0", time_limit=s
+    ),
+    "cartesian": lambda s: lw.planning.cartesian(
+        balls(), raised(), "tool0", np.zeros(6), time_limit=s
+    ),
     "free_share": lambda s: lw.studies.free_share(balls(), samples=20, time_limit=s),
     "square root: monodromy": lambda s: square_root().monodromy([1.0], [1.0], 0, time_limit=s),
-    "optimise": lambda s: lw.planning.optimise(balls(), np.stack([np.zeros(6), np.full(6, 0.3)]), time_limit=s),
-    "fit_spheres": lambda s: lw.collision.fit_spheres(lw.collision.Box((1, 1, 1)), 0.2, time_limit=s),
+    "optimise": lambda s: lw.planning.optimise(
+        balls(), np.stack([np.zeros(6), np.full(6, 0.3)]), time_limit=s
+    ),
+    "fit_spheres": lambda s: lw.collision.fit_spheres(
+        lw.collision.Box((1, 1, 1)), 0.2, time_limit=s
+    ),
     "fit_capsules": lambda s: lw.collision.fit_capsules(lw.collision.Box((1, 1, 1)), time_limit=s),
     "excitation": lambda s: lw.studies.excitation(
         lw.load("rehabilitation-arm"), 2.0, 2, 20.0, velocity=1.0, acceleration=5.0, time_limit=s
     ),
     "solution_map": lambda s: lw.synthesis.solution_map(task(), samples=8, time_limit=s),
-    "six_bars": lambda s: lw.synthesis.six_bars(lw.synthesis.PlanarTask(*FIVE), CHAIN, time_limit=s),
+    "six_bars": lambda s: lw.synthesis.six_bars(
+        lw.synthesis.PlanarTask(*FIVE), CHAIN, time_limit=s
+    ),
     "balance": lambda s: lw.studies.balance(
         lw.load("charmie", live=["torso_spring"]),
         lw.load("charmie").motions["validation"].commands([0.0])[0],
@@ -342,17 +381,20 @@ INTERRUPTED = {
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("call", INTERRUPTED)
 def test_ctrl_c_is_heard(call):
-    """The process says when it begins; a keyboard interrupt ends it (the time allowed is for a busy machine)."""
-    # What is imported late is imported here: an interrupt that passes through exec() of a text, as when a dataclass is
-    # made, makes CPython exit as if nobody had heard it, even where it was.
+    """The process says when it begins; a keyboard interrupt ends it (the time allowed is for a busy
+    machine)."""
+    # What is imported late is imported here: an interrupt that passes through exec() of a text, as
+    # when a dataclass is made, makes CPython exit as if nobody had heard it, even where it was.
     warm = (
         "robot.christoffel(robot.neutral()); lw.simulate(robot, duration=0.1, step=1e-3); "
-        "lw.simulate(robot, duration=0.1, friction=False); robot.christoffel_bounds('sampled', samples=1000)"
+        "lw.simulate(robot, duration=0.1, friction=False); robot.christoffel_bounds('sampled', "
+        "samples=1000)"
     )
     code = (
         "import linkwork as lw, time, sys\nrobot = lw.load('ur5e')\n"
         f"{warm}\nprint('begun', flush=True)\n"
-        f"try:\n    {INTERRUPTED[call]}\nexcept KeyboardInterrupt:\n    print('heard', flush=True)\n"
+        f"try:\n    {INTERRUPTED[call]}\nexcept KeyboardInterrupt:\n    "
+        "print('heard', flush=True)\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None

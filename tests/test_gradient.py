@@ -39,7 +39,8 @@ def test_value_and_gradient_of_each_reduction(arm, reduce):
     h = 1e-5
     for k, (name, x) in enumerate((("l1", 0.325), ("l2", 0.225))):
         difference = (reduced(**{name: x + h}) - reduced(**{name: x - h})) / (2 * h)
-        np.testing.assert_allclose(gradient[:, k], difference, rtol=1e-7, atol=1e-7)  # the difference's own error
+        # the difference's own error
+        np.testing.assert_allclose(gradient[:, k], difference, rtol=1e-7, atol=1e-7)
 
 
 def test_a_derivative_known_in_closed_form(arm):
@@ -68,7 +69,8 @@ def test_live_values_flow_through_and_compile_nothing(arm):
     assert second[1].shape == (2, 1)
     steep(q, variables={"l1": 0.35})
     assert counts["traced"] == before["traced"]
-    assert counts["compiled"] - before["compiled"] <= 1  # the batch is another width of the same kernel
+    # the batch is another width of the same kernel
+    assert counts["compiled"] - before["compiled"] <= 1
 
 
 def test_refusals_say_what_is_wrong(arm):

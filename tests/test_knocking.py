@@ -1,6 +1,8 @@
-"""Every public callable of every room is knocked on: it answers, or refuses in our words; a new room comes unasked.
+"""Every public callable of every room is knocked on: it answers, or refuses in our words;
+a new room comes unasked.
 
-LINKWORK_FUZZ=200 knocks two hundred times on each door (`make fuzz`); by default a few times, within the budget of CI.
+LINKWORK_FUZZ=200 knocks two hundred times on each door (`make fuzz`); by default a few times,
+within the budget of CI.
 """
 
 from __future__ import annotations
@@ -39,10 +41,20 @@ from tests.knocking import (
     with_no_flag,
 )
 from tests.knocking_arguments import given
-from tests.knocking_objects import by_room, examples, linkages, model, obstacles, pendulum, planar, usual
+from tests.knocking_objects import (
+    by_room,
+    examples,
+    linkages,
+    model,
+    obstacles,
+    pendulum,
+    planar,
+    usual,
+)
 
 ALGEBRA = frozenset({"lw.model.Placement.at", "lw.control.GearTrain.matrix"})
-"""Of descriptions, over symbols as well, whose numbers `validated` looks at; and names that stand in a mapping."""
+"""Of descriptions, over symbols as well, whose numbers `validated` looks at;
+and names that stand in a mapping."""
 SENSED = frozenset({"lw.avoidance.ElbowAvoidance.run", "lw.avoidance.ElbowAvoidance.step"})
 """Loops that go on when a sensor loses points: those are left out, and the step is called stale."""
 TIMES = int(os.environ.get("LINKWORK_FUZZ", "3"))
@@ -72,7 +84,8 @@ def all_doors() -> list:
 
 @contextlib.contextmanager
 def little_memory():
-    """At most 8 GB: what a call asks for beyond is refused by the system, as where a machine has no more."""
+    """At most 8 GB: what a call asks for beyond is refused by the system,
+    as where a machine has no more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, hard))
     try:
@@ -100,9 +113,11 @@ def test_every_public_callable_answers_or_refuses_in_our_words(part, tmp_path, m
 
 
 def answered(spoilt, aside=()) -> tuple[list[str], int]:
-    """Calls with right arguments but one, which `spoilt` gives, that are answered all the same; how many were asked.
+    """Calls with right arguments but one, which `spoilt` gives, that are answered all the same;
+    how many were asked.
 
-    Of functions and methods; a class may keep what it is given and refuses when it is used (a law, a stop).
+    Of functions and methods; a class may keep what it is given and refuses when it is used
+    (a law, a stop).
     """
     names, asked = [], 0
     with quiet(), np.errstate(all="ignore"):
@@ -152,7 +167,9 @@ def test_the_methods_of_every_public_class_are_knocked_at():
     missing = [
         f"{name}: {', '.join(methods_of(kind))}"
         for name, kind in public(robot()).items()
-        if isinstance(kind, type) and name not in aside and not issubclass(kind, (lw.Robot, BaseException))
+        if isinstance(kind, type)
+        and name not in aside
+        and not issubclass(kind, (lw.Robot, BaseException))
         if not getattr(kind, "_is_protocol", False) and DIRECT not in vars(kind)
         if kind not in made and set(methods_of(kind)) - set(methods_of(Tabular))
     ]
@@ -173,7 +190,9 @@ def test_every_room_opens_its_doors():
 
 
 def test_the_argument_is_named_and_the_cause_is_kept():
-    with pytest.raises(InvalidInput, match=r"with_gravity: gravity is .*Raises object.*expected") as caught:
+    with pytest.raises(
+        InvalidInput, match=r"with_gravity: gravity is .*Raises object.*expected"
+    ) as caught:
         robot().with_gravity(Raises())
     assert caught.value.__cause__ is not None
     with pytest.raises(InvalidInput, match=r"mass_matrix: q is .*can't convert a tensor") as caught:
@@ -210,7 +229,9 @@ def test_our_own_faults_are_not_blamed_on_the_caller():
     [
         lambda r: r.analyse({"time": [0.0, 1.0], "q": np.zeros((2, r.nq))}, times=[0.0, np.nan]),
         lambda r: r.from_actuators(np.zeros(len(r.actuators)), q0=np.full(r.nq, np.nan)),
-        lambda r: lw.trajectory.trapezoid([0.0], [1.0], velocity=1.0, acceleration=1.0, synchronised=np.nan),
+        lambda r: lw.trajectory.trapezoid(
+            [0.0], [1.0], velocity=1.0, acceleration=1.0, synchronised=np.nan
+        ),
     ],
 )
 def test_nan_is_not_answered(call):
@@ -222,7 +243,8 @@ def test_what_is_wrong_with_a_call_is_said_by_tasks_too():
     from linkwork.errors import WrongCall
 
     with pytest.raises(
-        WrongCall, match='FrameTask: there is no argument "orientation_cost"; did you mean "rotation_cost"'
+        WrongCall,
+        match='FrameTask: there is no argument "orientation_cost"; did you mean "rotation_cost"',
     ):
         lw.tasks.FrameTask("tool0", np.eye(4), orientation_cost=1.0)
     for task in (lw.tasks.PostureTask, lw.tasks.CenterOfMassTask):
@@ -264,10 +286,19 @@ def test_a_node_that_is_not_there_is_refused(i):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: lw.simulate(lw.load("ur5e"), duration=1e12), "1e\\+12 steps, expected at most 1e\\+09"),
+        (
+            lambda: lw.simulate(lw.load("ur5e"), duration=1e12),
+            "1e\\+12 steps, expected at most 1e\\+09",
+        ),
         (lambda: _planned(step=1e-9), "a motion of 1 rad would be looked at 1e\\+09 times"),
-        (lambda: lw.planning.optimise(model(), np.zeros((2, 6)), seeds=10**12), "seeds is 1e\\+12, expected at most"),
-        (lambda: examples(robot())[lw.planning.Roadmap].joined(np.zeros((2, 6)), 1, 2), "points has 2 rows, expected"),
+        (
+            lambda: lw.planning.optimise(model(), np.zeros((2, 6)), seeds=10**12),
+            "seeds is 1e\\+12, expected at most",
+        ),
+        (
+            lambda: examples(robot())[lw.planning.Roadmap].joined(np.zeros((2, 6)), 1, 2),
+            "points has 2 rows, expected",
+        ),
         (lambda: lw.synthesis.legs(np.full((7, 4, 4), np.nan)), "poses are not finite"),
     ],
 )

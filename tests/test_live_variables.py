@@ -35,7 +35,9 @@ def test_live_dynamics_are_those_of_a_rebuilt_robot():
     np.testing.assert_allclose(found, expected, rtol=1e-13)
     half = robot.inverse_dynamics(q, v, a, variables={"l2": 0.3})
     other = lw.load("rehabilitation-arm").with_variables(l2=0.3)
-    np.testing.assert_allclose(half, np.array(other.function("inverse_dynamics")(q, v, a)).ravel(), rtol=1e-13)
+    np.testing.assert_allclose(
+        half, np.array(other.function("inverse_dynamics")(q, v, a)).ravel(), rtol=1e-13
+    )
 
 
 def test_values_broadcast_against_configurations(charmie):
@@ -51,10 +53,16 @@ def test_values_broadcast_against_configurations(charmie):
 
 def test_left_out_values_are_the_present_ones(charmie):
     q = charmie.random(seed=5)
-    np.testing.assert_array_equal(charmie.pose(q, "hand"), charmie.pose(q, "hand", variables={"upper_arm": 0.145}))
+    np.testing.assert_array_equal(
+        charmie.pose(q, "hand"), charmie.pose(q, "hand", variables={"upper_arm": 0.145})
+    )
     longer = charmie.with_variables(upper_arm=0.2)
-    np.testing.assert_array_equal(longer.pose(q, "hand"), charmie.pose(q, "hand", variables={"upper_arm": 0.2}))
-    np.testing.assert_allclose(charmie.points(q)["12a"]["D"], charmie.pose(q, "hand")[:3, 3], atol=1e-15)
+    np.testing.assert_array_equal(
+        longer.pose(q, "hand"), charmie.pose(q, "hand", variables={"upper_arm": 0.2})
+    )
+    np.testing.assert_allclose(
+        charmie.points(q)["12a"]["D"], charmie.pose(q, "hand")[:3, 3], atol=1e-15
+    )
 
 
 def test_another_value_compiles_nothing(charmie):
@@ -83,9 +91,13 @@ def test_an_edited_robot_keeps_its_live_variables(charmie):
 
 def test_what_is_not_live_is_refused_by_name(charmie):
     q = charmie.neutral()
-    with pytest.raises(UnknownName, match='robot "charmie" has no variable "uper_arm"; did you mean "upper_arm"'):
+    with pytest.raises(
+        UnknownName, match='robot "charmie" has no variable "uper_arm"; did you mean "upper_arm"'
+    ):
         charmie.pose(q, "hand", variables={"uper_arm": 0.1})
-    with pytest.raises(InvalidInput, match='"forearm" of robot "charmie" is not live; load it with live='):
+    with pytest.raises(
+        InvalidInput, match='"forearm" of robot "charmie" is not live; load it with live='
+    ):
         charmie.pose(q, "hand", variables={"forearm": 0.1})
     with pytest.raises(InvalidInput, match='"upper_arm" of robot "charmie" is not live'):
         lw.load("charmie").pose(q, "hand", variables={"upper_arm": 0.1})
@@ -110,7 +122,8 @@ def test_what_follows_other_variables_is_said_to(tmp_path):
     (tmp_path / "a.robot.yaml").write_text(
         text + "joints: {j: {type: revolute, child: b, placement: [0, 0, '${half}']}}\n"
     )
-    robot = lw.load(tmp_path / "a.robot.yaml", live="long")  # one name alone is taken for a list of one
+    # one name alone is taken for a list of one
+    robot = lw.load(tmp_path / "a.robot.yaml", live="long")
     assert robot.pose(np.zeros(1), "b", variables={"long": 0.4})[2, 3] == pytest.approx(0.2)
     for work in (
         lambda: robot.with_variables(half=0.1),
@@ -119,12 +132,15 @@ def test_what_follows_other_variables_is_said_to(tmp_path):
         lambda: lw.load(tmp_path / "a.robot.yaml", live=["half"]),
         lambda: robot.with_frame("f", "b").with_variables(half=0.1),
     ):
-        with pytest.raises(UnknownName, match='"half" of robot "a" is the expression "long/2": set what it follows'):
+        with pytest.raises(
+            UnknownName, match='"half" of robot "a" is the expression "long/2": set what it follows'
+        ):
             work()
 
 
 def test_robots_locked_almost_alike_do_not_share_code():
-    """Arrays print eight digits, or as many as a user likes; none of that may decide what is compiled."""
+    """Arrays print eight digits, or as many as a user likes;
+    none of that may decide what is compiled."""
     robot = lw.load("rehabilitation-arm", live=["l1", "l2"])
     joint = robot.joints[0]
     with np.printoptions(precision=1):

@@ -49,6 +49,8 @@ def test_what_is_kept_goes_with_its_robot():
 def test_no_module_keeps_things_about_robots():
     source = Path(lw.__file__).parent
     kept = [
-        f for f in source.rglob("*.py") if re.search(r"^_\w+: .*WeakKeyDictionary\[(Subject|Any)", f.read_text(), re.M)
+        f
+        for f in source.rglob("*.py")
+        if re.search(r"^_\w+: .*WeakKeyDictionary\[(Subject|Any)", f.read_text(), re.M)
     ]
     assert kept == []

@@ -1,7 +1,9 @@
-"""The package: sdist and wheel are built, installed into an empty environment, and do their work there.
+"""The package: sdist and wheel are built, installed into an empty environment,
+and do their work there.
 
-The environment holds linkwork and what linkwork declares to need, nothing else: no extra, no test tool, no source tree.
-What is declared is linked from the environment of the tests, so that nothing is fetched.
+The environment holds linkwork and what linkwork declares to need, nothing else: no extra, no test
+tool, no source tree. What is declared is linked from the environment of the tests, so that nothing
+is fetched.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
-    """The folder with the sdist of a copy of the tree, and the wheel that is built from that sdist."""
+    """The folder with the sdist of a copy of the tree, and the wheel that is built from that
+    sdist."""
     source, out = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("dist")
     for name in BUILT:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
@@ -60,20 +63,29 @@ def built(tmp_path_factory) -> Path:
 
 
 def run(command: list, **more) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1800, **more)
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=1800, **more
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
 
 def data_files() -> set[str]:
-    """What the package must carry beside code: robots, starts of synthesis, catalogues, files of the viewer."""
+    """What the package must carry beside code: robots, starts of synthesis, catalogues,
+    files of the viewer."""
     every = (ROOT / "src").rglob("*")
-    files = (path.relative_to(ROOT / "src") for path in every if path.is_file() and path.suffix not in (".py", ".pyc"))
+    files = (
+        path.relative_to(ROOT / "src")
+        for path in every
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    )
     return {path.as_posix() for path in files}
 
 
 def test_sdist_and_wheel_carry_every_file_of_the_package(built):
-    expected = data_files() | {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*.py")}
+    expected = data_files() | {
+        p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*.py")
+    }
     assert len([name for name in expected if name.endswith(".robot.yaml")]) > 40
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as archive:
@@ -88,7 +100,9 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     home = tmp_path / "empty"
     venv.create(home, symlinks=True, with_pip=False)
     python = home / "bin" / "python"
-    site = Path(run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip())
+    site = Path(
+        run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
+    )
     linked(site)
     (wheel,) = built.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--python", python]
@@ -99,12 +113,15 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     assert said.pop("from").startswith(str(home)) and said.pop("again") < 1e-12
     assert said["extras"] == [] and said["gravity"] == [3, 6] and said["ground"] == [3, 6]
     assert said["robots"] > 40 and said["catalogue"] > 10 and said["schema"] and said["motor"]
-    pose = json.loads(run([home / "bin" / "linkwork", "fk", "ur5e", "--json"], cwd=tmp_path, env=clean))
+    pose = json.loads(
+        run([home / "bin" / "linkwork", "fk", "ur5e", "--json"], cwd=tmp_path, env=clean)
+    )
     assert len(pose["q"]) == 6 and "shoulder_link" in pose["poses"]
 
 
 def linked(site: Path) -> None:
-    """Link what linkwork declares, and what that needs, from the environment of the tests into another one."""
+    """Link what linkwork declares, and what that needs,
+    from the environment of the tests into another one."""
     names = {requirement.name for requirement in declared(ROOT / "pyproject.toml")}
     done: set[str] = set()
     while names - done:
@@ -118,7 +135,11 @@ def linked(site: Path) -> None:
             requirement = Requirement(text)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 names.add(requirement.name)
-        for top in {file.parts[0] for file in found.files or () if file.parts[0] not in ("..", "__pycache__")}:
+        for top in {
+            file.parts[0]
+            for file in found.files or ()
+            if file.parts[0] not in ("..", "__pycache__")
+        }:
             if not (site / top).exists():
                 (site / top).symlink_to(found.locate_file(top))
 
@@ -126,4 +147,7 @@ def linked(site: Path) -> None:
 def declared(path: Path) -> list[Requirement]:
     import tomllib
 
-    return [Requirement(text) for text in tomllib.loads(path.read_text("utf-8"))["project"]["dependencies"]]
+    return [
+        Requirement(text)
+        for text in tomllib.loads(path.read_text("utf-8"))["project"]["dependencies"]
+    ]

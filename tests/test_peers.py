@@ -42,7 +42,11 @@ def test_a_slip_is_told_and_nothing_else_changes(capsys):
     assert "Did you mean: 'gravity_torque'?" in capsys.readouterr().err
     with pytest.raises(AttributeError, match='did you mean "trajectory"'):
         lw.trajectry  # noqa: B018
-    assert not hasattr(robot, "nothing_like_it") and not hasattr(robot, "__len__") and not hasattr(lw, "__path_")
+    assert (
+        not hasattr(robot, "nothing_like_it")
+        and not hasattr(robot, "__len__")
+        and not hasattr(lw, "__path_")
+    )
     assert copy.deepcopy(robot).name == pickle.loads(pickle.dumps(robot)).name == "ur5e"
 
 
@@ -58,19 +62,29 @@ def test_names_of_other_tools_are_not_listed_below_robot_either():
 
 
 def test_methods_of_a_robot_are_looked_up_in_the_quick_way():
-    """With `__getattr__`, or an own `__getattribute__`, the interpreter specialises no attribute of a class."""
+    """With `__getattr__`, or an own `__getattribute__`,
+    the interpreter specialises no attribute of a class."""
     names = [
-        name for kind in lw.Robot.__mro__[:-1] for name in ("__getattr__", "__getattribute__") if name in vars(kind)
+        name
+        for kind in lw.Robot.__mro__[:-1]
+        for name in ("__getattr__", "__getattribute__")
+        if name in vars(kind)
     ]
     assert names == []
 
 
 def test_wrong_calls_say_the_right_one():
-    with pytest.raises(TypeError, match='pose: there is no argument "quat"; did you mean "quaternion"'):
+    with pytest.raises(
+        TypeError, match='pose: there is no argument "quat"; did you mean "quaternion"'
+    ):
         lw.pose((0, 0, 0), quat=(0, 0, 0, 1))
-    with pytest.raises(TypeError, match=r"pose: 2 arguments without a name, expected at most 1: pose\(xyz="):
+    with pytest.raises(
+        TypeError, match=r"pose: 2 arguments without a name, expected at most 1: pose\(xyz="
+    ):
         lw.pose((0, 0, 0), (0, 0, 0, 1))
-    with pytest.raises(LinkworkError, match=r"frame missing; inverse_kinematics_all\(target, frame, q0=, free=\)"):
+    with pytest.raises(
+        LinkworkError, match=r"frame missing; inverse_kinematics_all\(target, frame, q0=, free=\)"
+    ):
         lw.load("ur5e").inverse_kinematics_all(lw.pose())
     with pytest.raises(TypeError, match="inverse_kinematics: frame missing"):
         lw.load("ur5e").inverse_kinematics(lw.pose(), tolerance=1e-6)
@@ -83,7 +97,9 @@ def test_a_wrong_quantity_says_ours_and_lists_what_there_is():
     for call in (robot.function, robot.prepare):
         with pytest.raises(UnknownName) as told:
             call("rnea")
-        assert 'no quantity "rnea"; here it is "inverse_dynamics"; there are acceleration, ' in str(told.value)
+        assert 'no quantity "rnea"; here it is "inverse_dynamics"; there are acceleration, ' in str(
+            told.value
+        )
         assert "mass_matrix, " in str(told.value)
         assert "quartic" not in str(told.value)
     with pytest.raises(UnknownName, match='did you mean "mass_matrix"'):

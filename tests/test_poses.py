@@ -21,13 +21,17 @@ ANGLES = st.lists(st.floats(-7.0, 7.0), min_size=3, max_size=3)
 def test_rotations_are_scipy_s(angles):
     turn = Rotation.from_euler("xyz", angles)  # fixed axes
     np.testing.assert_allclose(lw.pose(rpy=angles)[:3, :3], turn.as_matrix(), atol=1e-14)
-    np.testing.assert_allclose(lw.pose(quaternion=turn.as_quat())[:3, :3], turn.as_matrix(), atol=1e-14)
+    np.testing.assert_allclose(
+        lw.pose(quaternion=turn.as_quat())[:3, :3], turn.as_matrix(), atol=1e-14
+    )
     wxyz = np.roll(turn.as_quat(), 1)
     np.testing.assert_allclose(lw.pose(quaternion_wxyz=wxyz)[:3, :3], turn.as_matrix(), atol=1e-14)
     vector = Rotation.from_rotvec(angles).as_matrix()
     np.testing.assert_allclose(lw.pose(rotation_vector=angles)[:3, :3], vector, atol=1e-13)
     np.testing.assert_allclose(lw.pose(matrix=turn)[:3, :3], turn.as_matrix(), atol=1e-15)
-    np.testing.assert_allclose(lw.pose(rpy=np.degrees(angles), degrees=True)[:3, :3], turn.as_matrix(), atol=1e-13)
+    np.testing.assert_allclose(
+        lw.pose(rpy=np.degrees(angles), degrees=True)[:3, :3], turn.as_matrix(), atol=1e-13
+    )
 
 
 def test_a_tiny_turn_keeps_its_digits():
@@ -53,7 +57,9 @@ def test_poses_of_other_libraries_are_targets():
     np.testing.assert_allclose(theirs, ours, atol=1e-12)
     found = robot.inverse_kinematics(M, "tool0", q0=q + 0.05)
     assert found.success
-    turn = robot.inverse_kinematics(Rotation.from_matrix(T[:3, :3]), lw.Goal("tool0", "orientation"), q0=q + 0.05)
+    turn = robot.inverse_kinematics(
+        Rotation.from_matrix(T[:3, :3]), lw.Goal("tool0", "orientation"), q0=q + 0.05
+    )
     assert turn.success
 
 
@@ -86,17 +92,26 @@ def test_views_of_mujoco_are_poses():
     )
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    for view in (data.body("hand"), data.geom("ball"), data.site("tip"), data.cam("eye"), data.body("marker")):
+    for view in (
+        data.body("hand"),
+        data.geom("ball"),
+        data.site("tip"),
+        data.cam("eye"),
+        data.body("marker"),
+    ):
         T = lw.pose(view)
         np.testing.assert_allclose(T[:3, 3], view.xpos, atol=1e-15)
         np.testing.assert_allclose(T[:3, :3].ravel(), view.xmat, atol=1e-14)
-    here = lw.pose(model.body("arm")) @ lw.pose(model.body("hand"))  # axes of the parent, quaternions w first
+    # axes of the parent, quaternions w first
+    here = lw.pose(model.body("arm")) @ lw.pose(model.body("hand"))
     np.testing.assert_allclose(here, lw.pose(data.body("hand")), atol=1e-14)
     robot = lw.load("ur5e")
     together = robot.inverse_kinematics_all([data.body("hand"), data.site("tip")], "tool0")
     assert together.count.shape == (2,)
     placed = robot.with_base(data.body("hand")).pose(robot.home, "tool0")
-    np.testing.assert_allclose(placed, lw.pose(data.body("hand")) @ robot.pose(robot.home, "tool0"), atol=1e-12)
+    np.testing.assert_allclose(
+        placed, lw.pose(data.body("hand")) @ robot.pose(robot.home, "tool0"), atol=1e-12
+    )
     box = lw.collision.Box((0.1, 0.1, 0.1), pose=data.body("hand"))
     np.testing.assert_allclose(box.pose.position, data.body("hand").xpos)
 
@@ -110,11 +125,15 @@ def test_a_rotation_of_another_library_has_no_position():
     np.testing.assert_allclose(robot.pose(reached.q, "tool0")[:3, :3], turn.as_matrix(), atol=1e-8)
     several = robot.inverse_kinematics([turn, turn], "tool0", q0=robot.home)
     assert several.success.all() and several.q.shape == (2, 6)
-    np.testing.assert_allclose(robot.pose(several.q, "tool0")[1, :3, :3], turn.as_matrix(), atol=1e-8)
+    np.testing.assert_allclose(
+        robot.pose(several.q, "tool0")[1, :3, :3], turn.as_matrix(), atol=1e-8
+    )
     with pytest.raises(InvalidInput, match="xyz is a rotation and matrix is given"):
         lw.pose(turn, matrix=np.eye(3))
     turned = robot.with_base(turn).pose(robot.home, "tool0")
-    np.testing.assert_allclose(turned, lw.pose(matrix=turn) @ robot.pose(robot.home, "tool0"), atol=1e-12)
+    np.testing.assert_allclose(
+        turned, lw.pose(matrix=turn) @ robot.pose(robot.home, "tool0"), atol=1e-12
+    )
     for refused in (
         lambda: robot.inverse_kinematics_all(turn, "tool0"),
         lambda: lw.planning.PoseGoal("tool0", turn),

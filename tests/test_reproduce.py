@@ -31,7 +31,8 @@ def test_published_numbers_are_reproduced(number):
     for case in paper.cases:
         for factor in (0.99, 1.01):
             wrong = replace(case, published=factor * case.published)
-            if case.published == 0:  # no per cent of it: a result that is off by twice what is allowed
+            # no per cent of it: a result that is off by twice what is allowed
+            if case.published == 0:
                 wrong = replace(case, ours=case.published + (2 * case.tolerance or 1.0))
             assert not wrong.passed, f"{case.what} does not notice a wrong number"
 

@@ -1,4 +1,5 @@
-"""Results of every room have the same doors out, one line of text, and something for notebooks to show."""
+"""Results of every room have the same doors out, one line of text,
+and something for notebooks to show."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def results() -> dict[str, Tabular]:
     return {
         "analysis": analysis,
         "simulation": lw.simulate(arm, arm.home, duration=0.05, step=0.01),
-        "sweep": lw.studies.sweep(swept, "turn", {"crank": [0.3, 0.31]}, {"actuator.crank": "peak"}, steps=11),
+        "sweep": lw.studies.sweep(
+            swept, "turn", {"crank": [0.3, 0.31]}, {"actuator.crank": "peak"}, steps=11
+        ),
         "law": lw.trajectory.minimum_time(arm, path),
         "line": lw.trajectory.line(arm, "tool0", poses, 0.2, 1.0, q0=arm.home),
         "solutions": arm.inverse_kinematics_all(poses[0], "tool0"),
@@ -54,7 +57,9 @@ def results() -> dict[str, Tabular]:
     }
 
 
-@pytest.mark.parametrize("name", ["analysis", "simulation", "sweep", "law", "line", "inverse", "loads"])
+@pytest.mark.parametrize(
+    "name", ["analysis", "simulation", "sweep", "law", "line", "inverse", "loads"]
+)
 def test_numbers_leave_by_every_door_alike(name, tmp_path):
     result = results()[name]
     frame, array = result.to_pandas(), result.to_numpy()
@@ -84,35 +89,70 @@ def test_tables_with_words_leave_by_every_door_too(name, tmp_path):
 
 
 def more_results() -> Iterator[Tabular]:
-    """One result, or one and a batch, of classes whose fields are their columns or that have a table of their own.
+    """One result, or one and a batch, of classes whose fields are their columns or that have a
+    table of their own.
 
     What takes long to compile is made by hand.
     """
     arm, machine = lw.load("ur5e"), lw.load("four-bar")
     few = arm.random(3, seed=0)
-    model = lw.collision.CollisionModel(arm, {arm.bodies[2]: [lw.collision.Sphere((0.0, 0.0, 0.0), 0.03)]})
+    model = lw.collision.CollisionModel(
+        arm, {arm.bodies[2]: [lw.collision.Sphere((0.0, 0.0, 0.0), 0.03)]}
+    )
     three, no = np.ones((3, 3)), np.zeros(3, dtype=bool)
     yield from (lw.collision.pairs(model, samples=20), model.report)
     yield Clearance(
-        np.ones(3), np.array([0, 1, -1]), np.array([1, 0, -1]), three, three, three, few, ("a", "b"), ("a", "b")
+        np.ones(3),
+        np.array([0, 1, -1]),
+        np.array([1, 0, -1]),
+        three,
+        three,
+        three,
+        few,
+        ("a", "b"),
+        ("a", "b"),
     )
     yield Clearance(0.1, "a", "b", *(np.ones(3) for _ in range(3)), few[0], ("a", "b"), ("a", "b"))
     yield PairClearances(
-        np.ones((2, 1)), np.array(["a"]), np.array(["b"]), *(np.ones((2, 1, 3)) for _ in range(3)), few[:2, None]
+        np.ones((2, 1)),
+        np.array(["a"]),
+        np.array(["b"]),
+        *(np.ones((2, 1, 3)) for _ in range(3)),
+        few[:2, None],
     )
     yield Certificate(~no, no, no, np.ones(3), np.full(3, np.nan), np.ones(3, dtype=int))
     yield from (arm.forward_kinematics(arm.home), arm.forward_kinematics(few), arm.limits)
-    yield from (arm.with_base(floating=True).limits, arm.singularity(few, "tool0"), lw.classify(arm, "tool0"))
+    yield from (
+        arm.with_base(floating=True).limits,
+        arm.singularity(few, "tool0"),
+        lw.classify(arm, "tool0"),
+    )
     yield from (lw.load("charmie").points(lw.load("charmie").home), machine.members(machine.home))
-    yield from (machine.assemble(machine.home), lw.load("rehabilitation-arm").christoffel_bounds("sampled", 100))
+    yield from (
+        machine.assemble(machine.home),
+        lw.load("rehabilitation-arm").christoffel_bounds("sampled", 100),
+    )
     yield from lw.studies.duties(machine, "turn", steps=11)
-    yield from (results()["selection"].cycle, lw.studies.base_parameters(lw.load("rehabilitation-arm")))
+    yield from (
+        results()["selection"].cycle,
+        lw.studies.base_parameters(lw.load("rehabilitation-arm")),
+    )
     task = lw.synthesis.PlanarTask([0j, 1 + 1j, 2 + 1j, 3 + 2j, 3 + 1j], [0.0, 0.3, 0.5, 0.9, 1.2])
     found = lw.synthesis.four_bars(task)
-    yield from (lw.synthesis.dyads(task), lw.synthesis.compatibility(task), found, found.linkages, found.linkages[0])
+    yield from (
+        lw.synthesis.dyads(task),
+        lw.synthesis.compatibility(task),
+        found,
+        found.linkages,
+        found.linkages[0],
+    )
     yield lw.synthesis.plates(found.linkages[0], 0.2, 0.05)
     loop = lw.control.StateSpace(-np.eye(2), np.ones((2, 1)), np.ones((1, 2)), np.zeros((1, 1)))
-    yield from (loop, loop.margins(), lw.polynomials.Starts(np.ones(2) + 0j, np.ones((3, 2)) + 0j, 0, 1, 1))
+    yield from (
+        loop,
+        loop.margins(),
+        lw.polynomials.Starts(np.ones(2) + 0j, np.ones((3, 2)) + 0j, 0, 1, 1),
+    )
 
 
 def test_results_of_every_room_leave_by_every_door(tmp_path):
@@ -128,7 +168,9 @@ def test_results_of_every_room_leave_by_every_door(tmp_path):
         assert header.count(",") >= len(frame.columns) - 1, name
         table = pyarrow.parquet.read_table(result.to_parquet(tmp_path / "x.parquet"))
         assert table.column_names == list(frame.columns), name
-        assert "\n" not in repr(result) and repr(result).startswith("<") and len(repr(result)) < 900, name
+        assert (
+            "\n" not in repr(result) and repr(result).startswith("<") and len(repr(result)) < 900
+        ), name
         assert "<table>" in result._repr_html_(), name
 
 
@@ -142,22 +184,30 @@ def test_columns_have_the_numbers_of_the_fields():
         tool[[f"position[{k}]" for k in range(3)]], poses["wrist_3_link"][..., :3, 3].reshape(6, 3)
     )
     np.testing.assert_array_equal(tool["rotation[1, 2]"], poses["wrist_3_link"][..., 1, 2].ravel())
-    np.testing.assert_array_equal(tool[["index[0]", "index[1]"]], [[i, j] for i in range(2) for j in range(3)])
+    np.testing.assert_array_equal(
+        tool[["index[0]", "index[1]"]], [[i, j] for i in range(2) for j in range(3)]
+    )
     report = arm.singularity(q[0], "tool0")
     table = report.to_pandas()
     np.testing.assert_array_equal(table["sigma[5]"], report.sigma_min)
     np.testing.assert_array_equal(table["factors.elbow"], report.factors["elbow"])
-    solution = lw.polynomials.Starts(np.ones(1) + 0j, np.array([[1 + 2j], [3 - 4j]]), 0, 1, 1).to_pandas()
+    solution = lw.polynomials.Starts(
+        np.ones(1) + 0j, np.array([[1 + 2j], [3 - 4j]]), 0, 1, 1
+    ).to_pandas()
     assert solution.to_numpy().tolist() == [[1.0, 2.0], [3.0, -4.0]]
     assert list(solution) == ["solutions[0].real", "solutions[0].imag"]
 
 
 def with_equal_sizes() -> Iterator[tuple[Tabular, set[str]]]:
-    """(a result whose other fields have as many entries as it has rows, the fields that are its columns)."""
+    """(a result whose other fields have as many entries as it has rows, the fields that are its
+    columns)."""
     two, pairs, yes = np.ones(2), np.ones((2, 2)), np.ones(2, dtype=bool)
     names, which = ("a", "b"), np.array([0, 1])
     near = {"distance", "body", "other", "point", "other_point", "normal", "gradient"}
-    yield Clearance(two, which, which, *(np.ones((2, 3)) for _ in range(3)), pairs, names, names), near
+    yield (
+        Clearance(two, which, which, *(np.ones((2, 3)) for _ in range(3)), pairs, names, names),
+        near,
+    )
     yield Clearance(0.1, "a", "b", *(np.ones(3) for _ in range(3)), two, names, names), near
     numbers = (True, "solved", pairs, 1.0, True, 0.1, two, 1, 2, 3, {"search": 0.1})
     yield Plan(*numbers, None, None, ((0.1, 1.0), (0.2, 0.9))), {"path"}
@@ -166,9 +216,15 @@ def with_equal_sizes() -> Iterator[tuple[Tabular, set[str]]]:
     yield Roadmap(None, None, pairs, np.array([[0, 1], [1, 0]]), yes, yes), {"nodes", "free_nodes"}
     yield PathSingularity(two, two, two, two), {"sigma_min", "arc"}
     yield lw.polynomials.Starts(two + 0j, pairs + 0j, 0, 1, 1), {"solutions"}
-    yield Sensitivity(names, np.ones((2, 3, 2)), np.ones((2, 3)), np.float64(1), two), {"slope", "band", "speed"}
+    yield (
+        Sensitivity(names, np.ones((2, 3, 2)), np.ones((2, 3)), np.float64(1), two),
+        {"slope", "band", "speed"},
+    )
     yield Margin(two, two, two, ("joint 1: weak", "joint 2: weak")), {"needed", "gain", "band"}
-    yield Circuits(pairs, two, two, *(np.float64(1) for _ in range(3)), *(two for _ in range(5))), {"x", "way", "sine"}
+    yield (
+        Circuits(pairs, two, two, *(np.float64(1) for _ in range(3)), *(two for _ in range(5))),
+        {"x", "way", "sine"},
+    )
     axes, turns = np.ones((2, 3)), np.ones((2, 3, 3))
     yield SphericalFourBar(axes, axes, turns), {"ground", "moving"}
     yield FiveLegs(np.ones((5, 3)), np.ones((5, 3)), np.ones((5, 4, 4))), {"ground", "moving"}
@@ -182,7 +238,10 @@ def test_what_happens_to_have_as_many_entries_as_rows_is_no_column():
 def test_poles_have_frequency_and_damping():
     w, z = 3.0, 0.2
     system = lw.control.StateSpace(
-        np.array([[0.0, 1.0], [-(w**2), -2 * z * w]]), np.array([[0.0], [1.0]]), np.eye(2), np.zeros((2, 1))
+        np.array([[0.0, 1.0], [-(w**2), -2 * z * w]]),
+        np.array([[0.0], [1.0]]),
+        np.eye(2),
+        np.zeros((2, 1)),
     )
     for each in (system, system.sampled(0.01)):
         frame = each.to_pandas()
@@ -208,7 +267,9 @@ def test_a_batch_is_no_table():
 
 
 def test_equations_show_as_mathematics():
-    equations = lw.lagrange.System.planar_chain("RR", [2.0, 1.0], [3.0, 1.0], gravity=(0, -9.8)).equations()
+    equations = lw.lagrange.System.planar_chain(
+        "RR", [2.0, 1.0], [3.0, 1.0], gravity=(0, -9.8)
+    ).equations()
     assert equations._repr_latex_().startswith("$$")
     assert r"\tau_{2} &=" in equations._repr_latex_()
     assert repr(equations).startswith("<Equations of ")
@@ -222,7 +283,9 @@ def test_results_of_thousands_show_in_a_line_or_two():
         robot.forward_kinematics(robot.random(1000, seed=0)),
         robot.singularity(robot.random(1000, seed=0), "tool0"),
         model.clearance(robot.random(1000, seed=0)),
-        lw.synthesis.PlanarTask(np.tile(np.arange(5) + 0j, (500, 1)), np.tile(np.arange(5.0), (500, 1))),
+        lw.synthesis.PlanarTask(
+            np.tile(np.arange(5) + 0j, (500, 1)), np.tile(np.arange(5.0), (500, 1))
+        ),
     ):
         assert len(repr(result)) < 600
         assert repr(result).startswith(f"<{type(result).__name__}: ")
@@ -233,8 +296,29 @@ def test_results_of_thousands_show_in_a_line_or_two():
 
 NO_TABLES = {
     "a robot, a mechanism or its parts, as described": (
-        *("Robot", "System", "Subject", "Model", "Tree", "Body", "Joint", "JointKind", "Placement", "Shape"),
-        *("Gear", "Differential", "Frame", "Constraint", "Term", "Pose", "Column", "DHTable", "Semantics"),
+        *(
+            "Robot",
+            "System",
+            "Subject",
+            "Model",
+            "Tree",
+            "Body",
+            "Joint",
+            "JointKind",
+            "Placement",
+            "Shape",
+        ),
+        *(
+            "Gear",
+            "Differential",
+            "Frame",
+            "Constraint",
+            "Term",
+            "Pose",
+            "Column",
+            "DHTable",
+            "Semantics",
+        ),
         *(
             "GearTrain",
             "DCMotor",
@@ -248,18 +332,54 @@ NO_TABLES = {
         ),
     ),
     "what stands around, and its shapes": (
-        *("CollisionModel", "Obstacles", "Box", "Capsule", "Cylinder", "Sphere", "TaperedCapsule", "Mesh"),
+        *(
+            "CollisionModel",
+            "Obstacles",
+            "Box",
+            "Capsule",
+            "Cylinder",
+            "Sphere",
+            "TaperedCapsule",
+            "Mesh",
+        ),
         *("HalfSpace", "HeightField", "Cloud", "PackedScene", "Packer", "RobotTables"),
     ),
-    "a task or a wish": ("PlanarTask", "TaskFile", "Metrics", "GripSequence", "Signal", "UserFunction", "Loads"),
+    "a task or a wish": (
+        "PlanarTask",
+        "TaskFile",
+        "Metrics",
+        "GripSequence",
+        "Signal",
+        "UserFunction",
+        "Loads",
+    ),
     "something to ask on: a law, a map, a path, compiled code": (
-        *("Controller", "LQR", "Bound", "BoundDrives", "CriticallyDampedFilter", "Gradient", "KinematicGraph"),
-        *("Space", "Path", "Motions", "Complex", "Kernels", "Kernel", "StagedKernel", "Scan", "Program", "Code"),
+        *(
+            "Controller",
+            "LQR",
+            "Bound",
+            "BoundDrives",
+            "CriticallyDampedFilter",
+            "Gradient",
+            "KinematicGraph",
+        ),
+        *(
+            "Space",
+            "Path",
+            "Motions",
+            "Complex",
+            "Kernels",
+            "Kernel",
+            "StagedKernel",
+            "Scan",
+            "Program",
+            "Code",
+        ),
         "Packed",
     ),
 }
-"""Classes that public calls give back and that are no results: what they are instead. (`control`'s Loads are wishes;
-those of a robot, in `loads`, are a result.)"""
+"""Classes that public calls give back and that are no results: what they are instead.
+(`control`'s Loads are wishes; those of a robot, in `loads`, are a result.)"""
 
 
 def all_classes() -> dict[str, list[type]]:
@@ -290,7 +410,8 @@ def functions_of(thing: object) -> Iterator[object]:
 
 @functools.cache
 def given_back() -> frozenset[type]:
-    """Every class of linkwork that public calls of the application rooms and of robots give back, by annotation."""
+    """Every class of linkwork that public calls of the application rooms and of robots give back,
+    by annotation."""
     waiting: list[object] = [lw.Robot]
     for room in set(MAY_IMPORT) & set(rooms.rooms()):
         waiting += [getattr(rooms.room(room), name) for name in rooms.room(room).__all__]
@@ -298,12 +419,18 @@ def given_back() -> frozenset[type]:
     named, seen = all_classes(), set()
     while waiting:
         for function in functions_of(waiting.pop()):
-            words = re.findall(r"\w+", str(getattr(function, "__annotations__", {}).get("return", "")))
+            words = re.findall(
+                r"\w+", str(getattr(function, "__annotations__", {}).get("return", ""))
+            )
             scope = getattr(function, "__globals__", {})
             for word in words:
                 there = scope.get(word)
                 classes = [there] if inspect.isclass(there) else named.get(word, [])
-                new = {c for c in classes if c.__module__.startswith("linkwork.") and not word.startswith("_")} - seen
+                new = {
+                    c
+                    for c in classes
+                    if c.__module__.startswith("linkwork.") and not word.startswith("_")
+                } - seen
                 seen |= new
                 waiting += new
     return frozenset(seen)
@@ -330,18 +457,28 @@ def test_every_result_has_a_table_and_says_itself_in_words_of_its_own():
         if cls._table is Tabular._table:
             assert {cls._rows, *cls._aside} <= {part.name for part in fields(cls)}, cls
         written = cls.__repr__ is not object.__repr__ and not hasattr(cls.__repr__, "__wrapped__")
-        assert written or not is_dataclass(cls) or cls.__name__.startswith("_"), f"{cls}: its repr may be pages long"
+        assert written or not is_dataclass(cls) or cls.__name__.startswith("_"), (
+            f"{cls}: its repr may be pages long"
+        )
 
 
 def test_asking_for_a_name_is_no_error_and_taking_it_tells_the_nearest():
     """`in` raised UnknownName: Python's own Mapping waits for a KeyError."""
     machine = lw.load("four-bar")
     spun = lw.control.spin(lw.control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=1e-3)
-    named = {"turm": machine.motions, "crannk": machine.points(machine.home), "bar": machine.members(machine.home)}
+    named = {
+        "turm": machine.motions,
+        "crannk": machine.points(machine.home),
+        "bar": machine.members(machine.home),
+    }
     for wrong, mapping in named.items():
         first = next(iter(mapping))
         assert first in mapping and wrong not in mapping and 7 not in mapping
-        assert mapping.get(wrong) is None and mapping.get(wrong, 3) == 3 and mapping.get(first) is not None
+        assert (
+            mapping.get(wrong) is None
+            and mapping.get(wrong, 3) == 3
+            and mapping.get(first) is not None
+        )
         with pytest.raises(UnknownName, match=wrong):
             mapping[wrong]
     with pytest.raises(UnknownName, match='no column "sped"; did you mean "speed"'):

@@ -14,7 +14,9 @@ from linkwork.engine import kernel
 from linkwork.errors import InvalidInput, InvalidModel, UnknownName
 from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement, validated
 
-BOX = MassProperties(2.0, (0.1, 0.0, 0.02), ((0.02, 0.0, 0.001), (0.0, 0.03, 0.0), (0.001, 0.0, 0.04)))
+BOX = MassProperties(
+    2.0, (0.1, 0.0, 0.02), ((0.02, 0.0, 0.001), (0.0, 0.03, 0.0), (0.001, 0.0, 0.04))
+)
 
 
 def arm(name="arm", mass=2.0) -> lw.Robot:
@@ -29,9 +31,32 @@ def arm(name="arm", mass=2.0) -> lw.Robot:
     )
     above, along = Placement(position=(0.0, 0.0, 0.2)), Placement(position=(0.2, 0.0, 0.0))
     joints = (
-        Joint("shoulder", "revolute", "base", "upper", above, (0.0, 1.0, 0.0), limits=(Limits(-1.0, 2.0, 3.0, 50.0),)),
-        Joint("elbow", "revolute", "upper", "lower", Placement(position=(0.3, 0.0, 0.0)), (0.0, 0.0, 1.0)),
-        Joint("reach", "prismatic", "lower", "slide", along, (1.0, 0.0, 0.0), limits=(Limits(0.0, 0.1),)),
+        Joint(
+            "shoulder",
+            "revolute",
+            "base",
+            "upper",
+            above,
+            (0.0, 1.0, 0.0),
+            limits=(Limits(-1.0, 2.0, 3.0, 50.0),),
+        ),
+        Joint(
+            "elbow",
+            "revolute",
+            "upper",
+            "lower",
+            Placement(position=(0.3, 0.0, 0.0)),
+            (0.0, 0.0, 1.0),
+        ),
+        Joint(
+            "reach",
+            "prismatic",
+            "lower",
+            "slide",
+            along,
+            (1.0, 0.0, 0.0),
+            limits=(Limits(0.0, 0.1),),
+        ),
         Joint("flange", "fixed", "slide", "tool", Placement(position=(0.05, 0.0, 0.0))),
     )
     return lw.Robot(validated(Model(name, bodies, joints)))
@@ -43,7 +68,14 @@ def walker() -> lw.Robot:
     joints = (
         Joint("root", "floating", None, "trunk"),
         Joint("hip", "ball", "trunk", "thigh", Placement(position=(0.0, 0.1, -0.1))),
-        Joint("knee", "revolute", "thigh", "shank", Placement(position=(0.0, 0.0, -0.4)), (0.0, 1.0, 0.0)),
+        Joint(
+            "knee",
+            "revolute",
+            "thigh",
+            "shank",
+            Placement(position=(0.0, 0.0, -0.4)),
+            (0.0, 1.0, 0.0),
+        ),
     )
     return lw.Robot(validated(Model("walker", bodies, joints)))
 
@@ -68,11 +100,21 @@ def test_configurations_by_name_random_and_neutral():
     with pytest.raises(InvalidInput, match='joint "elbow" got'):
         robot.q(elbow=[1, 2])
     q = robot.random(500, seed=4)
-    assert q.shape == (500, 3) and np.array_equal(q, robot.random(500, seed=4)) and robot.random().shape == (3,)
-    assert (q >= robot.limits.lower).all() and (q <= robot.limits.upper).all() and np.abs(q[:, 1]).max() <= np.pi
+    assert (
+        q.shape == (500, 3)
+        and np.array_equal(q, robot.random(500, seed=4))
+        and robot.random().shape == (3,)
+    )
+    assert (
+        (q >= robot.limits.lower).all()
+        and (q <= robot.limits.upper).all()
+        and np.abs(q[:, 1]).max() <= np.pi
+    )
     free = walker()
     assert free.neutral().tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0]
-    np.testing.assert_allclose(np.linalg.norm(free.random(50, seed=0)[:, 3:7], axis=1), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(
+        np.linalg.norm(free.random(50, seed=0)[:, 3:7], axis=1), 1.0, rtol=1e-14
+    )
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e-4, 1e-2, 0.5, 2.0])
@@ -80,11 +122,16 @@ def test_difference_undoes_integrate(size):
     robot = walker()
     rng = np.random.default_rng(1)
     q, dv = robot.random(200, seed=2), size * rng.normal(size=(200, robot.nv))
-    turns = np.linalg.norm(dv.reshape(200, -1)[:, [3, 4, 5]], axis=1), np.linalg.norm(dv[:, 6:9], axis=1)
+    turns = (
+        np.linalg.norm(dv.reshape(200, -1)[:, [3, 4, 5]], axis=1),
+        np.linalg.norm(dv[:, 6:9], axis=1),
+    )
     keep = (turns[0] < 3.0) & (turns[1] < 3.0)  # beyond pi the shortest turn is another one
     back = robot.difference(q, robot.integrate(q, dv))
     np.testing.assert_allclose(back[keep], dv[keep], rtol=1e-9, atol=3e-15)
-    np.testing.assert_allclose(np.linalg.norm(robot.integrate(q, dv)[:, 3:7], axis=1), 1.0, rtol=1e-15)
+    np.testing.assert_allclose(
+        np.linalg.norm(robot.integrate(q, dv)[:, 3:7], axis=1), 1.0, rtol=1e-15
+    )
 
 
 def test_integrate_and_difference_agree_with_pinocchio():
@@ -99,12 +146,16 @@ def test_integrate_and_difference_agree_with_pinocchio():
     q0, q1 = robot.random(50, seed=0), robot.random(50, seed=1)
     dv = rng.normal(size=(50, 10))
     for k in range(50):
-        ours, theirs = robot.integrate(q0[k], dv[k]), pin.integrate(model, q0[k].copy(), dv[k].copy())
+        ours, theirs = (
+            robot.integrate(q0[k], dv[k]),
+            pin.integrate(model, q0[k].copy(), dv[k].copy()),
+        )
         for quaternion in (slice(3, 7), slice(7, 11)):  # both signs are the same rotation
             theirs[quaternion] *= np.sign(theirs[quaternion] @ ours[quaternion])
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-13)
         expected = pin.difference(model, q0[k].copy(), q1[k].copy())
-        np.testing.assert_allclose(robot.difference(q0[k], q1[k]), expected, rtol=0, atol=1e-11)  # turns near pi
+        # turns near pi
+        np.testing.assert_allclose(robot.difference(q0[k], q1[k]), expected, rtol=0, atol=1e-11)
 
 
 def test_a_quaternion_off_unit_length_is_refused():
@@ -122,7 +173,9 @@ def test_a_quaternion_off_unit_length_is_refused():
 def test_messages_name_the_robot_and_its_sizes():
     robot = arm()
     with pytest.raises(
-        InvalidInput, match=r'inverse_dynamics: v has shape \(1000, 2\), expected \(\.\.\., 3\): robot "arm" has nv = 3'
+        InvalidInput,
+        match=r'inverse_dynamics: v has shape \(1000, 2\), expected \(\.\.\., 3\): robot "arm" '
+        r"has nv = 3",
     ):
         robot.inverse_dynamics(np.zeros((1000, 3)), np.zeros((1000, 2)), np.zeros((1000, 3)))
     with pytest.raises(UnknownName, match='robot "arm" has no frame "tol"; did you mean "tool"'):
@@ -148,7 +201,9 @@ def test_a_pickled_robot_gives_the_same_bits():
     robot = arm()
     q = robot.random(20, seed=0)
     again = pickle.loads(pickle.dumps(robot))
-    assert again.model == robot.model and np.array_equal(again.gravity_torque(q), robot.gravity_torque(q))
+    assert again.model == robot.model and np.array_equal(
+        again.gravity_torque(q), robot.gravity_torque(q)
+    )
 
 
 def test_two_python_threads_on_a_new_robot():
@@ -161,7 +216,9 @@ def test_two_python_threads_on_a_new_robot():
     workers = [threading.Thread(target=work) for _ in range(4)]
     [w.start() for w in workers]
     [w.join() for w in workers]
-    assert len(found) == 4 and all(np.array_equal(f, robot.inverse_dynamics(q, v, a)) for f in found)
+    assert len(found) == 4 and all(
+        np.array_equal(f, robot.inverse_dynamics(q, v, a)) for f in found
+    )
 
 
 def test_frames_points_and_bodies_are_placed_alike():
@@ -169,10 +226,14 @@ def test_frames_points_and_bodies_are_placed_alike():
     q = np.array([0.3, -0.5, 0.05])
     poses, points = robot.forward_kinematics(q), robot.points(q)
     np.testing.assert_allclose(robot.pose(q, "tool"), poses["tool"], atol=1e-15)
-    np.testing.assert_allclose(robot.pose(q, "upper.elbow")[:3, 3], points["upper"]["elbow"], atol=1e-15)
+    np.testing.assert_allclose(
+        robot.pose(q, "upper.elbow")[:3, 3], points["upper"]["elbow"], atol=1e-15
+    )
     np.testing.assert_allclose(poses["lower"][:3, 3], points["upper"]["elbow"], atol=1e-15)
     np.testing.assert_allclose(
-        robot.pose(q, "tcp"), poses["tool"] @ [[1, 0, 0, 0.1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], atol=1e-15
+        robot.pose(q, "tcp"),
+        poses["tool"] @ [[1, 0, 0, 0.1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        atol=1e-15,
     )
     assert poses.matrix().shape == (5, 4, 4) and points["upper"]["elbow"].shape == (3,)
     batch = robot.forward_kinematics(np.tile(q, (4, 2, 1)))
@@ -220,21 +281,32 @@ def test_payload_is_matter_of_the_link():
         if b.name != "tool"
         else Body(
             "tool",
-            BOX + MassProperties(1.5, (0.02, 0.01, -0.03), tuple(map(tuple, np.diag([0.004, 0.005, 0.006]).tolist()))),
+            BOX
+            + MassProperties(
+                1.5, (0.02, 0.01, -0.03), tuple(map(tuple, np.diag([0.004, 0.005, 0.006]).tolist()))
+            ),
         )
         for b in heavy.model.bodies
     )
     built = lw.Robot(Model("loaded", bodies, heavy.model.joints))
     expected = built.inverse_dynamics(q, v, a)
-    np.testing.assert_allclose(light.inverse_dynamics(q, v, a, payload=payload), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        light.inverse_dynamics(q, v, a, payload=payload), expected, rtol=1e-12
+    )
     before = dict(kernel.counts)
     masses = np.linspace(0, 3, 10)
-    many = light.inverse_dynamics(q, v, a, payload=lw.Payload("tool", masses, payload.com, payload.inertia))
+    many = light.inverse_dynamics(
+        q, v, a, payload=lw.Payload("tool", masses, payload.com, payload.inertia)
+    )
     assert kernel.counts == before, "another mass must not compile"
-    one = light.inverse_dynamics(q[4], v[4], a[4], payload=lw.Payload("tool", masses[4], payload.com, payload.inertia))
+    one = light.inverse_dynamics(
+        q[4], v[4], a[4], payload=lw.Payload("tool", masses[4], payload.com, payload.inertia)
+    )
     assert np.array_equal(many[4], one)
     halves = [lw.Payload("tool", 0.75, (0.02, 0.01, -0.03), payload.inertia / 2)] * 2
-    np.testing.assert_allclose(light.inverse_dynamics(q, v, a, payload=halves), expected, rtol=1e-11)
+    np.testing.assert_allclose(
+        light.inverse_dynamics(q, v, a, payload=halves), expected, rtol=1e-11
+    )
     with pytest.raises(UnknownName, match='payload on unknown body "tol"'):
         light.inverse_dynamics(q, v, a, payload=lw.Payload("tol", 1.0))
 
@@ -249,7 +321,9 @@ def test_external_forces_are_the_jacobian_transposed():
         expected -= np.einsum("nij,ni->nj", robot.jacobian(q, frame), wrench)
     np.testing.assert_allclose(tau, expected, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(
-        robot.inverse_dynamics(q, v, a, forces={"base": F}), robot.inverse_dynamics(q, v, a), rtol=1e-12
+        robot.inverse_dynamics(q, v, a, forces={"base": F}),
+        robot.inverse_dynamics(q, v, a),
+        rtol=1e-12,
     )
 
 
@@ -257,7 +331,9 @@ def test_function_and_c_code(tmp_path):
     robot = arm()
     q, v, a = (np.random.default_rng(k).normal(size=3) for k in range(3))
     np.testing.assert_allclose(
-        np.array(robot.function("inverse_dynamics")(q, v, a)).ravel(), robot.inverse_dynamics(q, v, a), rtol=1e-12
+        np.array(robot.function("inverse_dynamics")(q, v, a)).ravel(),
+        robot.inverse_dynamics(q, v, a),
+        rtol=1e-12,
     )
     path = robot.export_c("pose", tmp_path / "pose.c", frame="tool")
     assert "casadi" in path.read_text() and robot.prepare("inverse_dynamics").kernels
@@ -271,7 +347,8 @@ def test_loading_what_does_not_exist_suggests():
 def test_an_option_that_is_no_option_is_refused_with_the_nearest():
     robot = lw.load("ur5e")
     with pytest.raises(
-        TypeError, match=r"gravity_torque\(\) got an unexpected option 'paylod'; did you mean \"payload\""
+        TypeError,
+        match=r"gravity_torque\(\) got an unexpected option 'paylod'; did you mean \"payload\"",
     ):
         robot.gravity_torque(robot.neutral(), paylod=None, variables=None)
     with pytest.raises(TypeError, match="unexpected option 'speed'"):
@@ -280,7 +357,9 @@ def test_an_option_that_is_no_option_is_refused_with_the_nearest():
 
 def test_quantity_methods_reach_machine_code_without_a_door():
     """A door costs more than gravity of a small arm; compiled calls refuse arguments themselves."""
-    assert not hasattr(lw.Robot.gravity_torque, MARK) and not hasattr(lw.Robot.inverse_dynamics, MARK)
+    assert not hasattr(lw.Robot.gravity_torque, MARK) and not hasattr(
+        lw.Robot.inverse_dynamics, MARK
+    )
     assert hasattr(lw.Robot.random, MARK)
     with pytest.raises(lw.LinkworkError, match="gravity_torque: q"):
         lw.load("ur5e").gravity_torque("nonsense")
@@ -316,6 +395,8 @@ def test_a_function_knows_payloads_on_frames():
     function = robot.function("inverse_dynamics", payload="tool0")
     assert function.name_in() == ["q", "v", "a", "mass_tool0", "com_tool0", "inertia_tool0"]
     tau = function(q, v, a, held.mass, held.com, held.inertia)
-    np.testing.assert_allclose(np.ravel(tau), robot.inverse_dynamics(q, v, a, payload=held), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.ravel(tau), robot.inverse_dynamics(q, v, a, payload=held), rtol=1e-12
+    )
     with pytest.raises(InvalidInput, match="expected each body once"):
         robot.function("inverse_dynamics", payload=["tool0", "wrist_3_link"])

@@ -1,4 +1,5 @@
-"""A room plugs in by its files: a toy room in a folder of its own reaches every place, and nothing lists it."""
+"""A room plugs in by its files: a toy room in a folder of its own reaches every place,
+and nothing lists it."""
 
 from __future__ import annotations
 
@@ -117,7 +118,11 @@ def toy(tmp_path, monkeypatch):
     monkeypatch.setattr(lw, "__path__", [*lw.__path__, str(tmp_path)])
     monkeypatch.setattr(reproduce, "__path__", [*reproduce.__path__, str(tmp_path / "reproduce")])
     yield tmp_path
-    for name in [name for name in sys.modules if name.startswith(("linkwork.toy", "linkwork.reproduce.paper_99"))]:
+    for name in [
+        name
+        for name in sys.modules
+        if name.startswith(("linkwork.toy", "linkwork.reproduce.paper_99"))
+    ]:
         sys.modules.pop(name)
     vars(lw).pop("toy", None)
     from linkwork.quantities import table
@@ -133,13 +138,17 @@ def test_the_toy_has_a_namespace(toy):
 def test_the_toy_has_a_quantity_with_an_input_and_an_axis_of_its_own(toy):
     robot = lw.load("ur5e")
     q = robot.random(4, seed=1)
-    squares, product = quantities.evaluate(robot.subject, "toy_weight", {"q": q, "push": np.ones((4, 2)) * 1.5})
+    squares, product = quantities.evaluate(
+        robot.subject, "toy_weight", {"q": q, "push": np.ones((4, 2)) * 1.5}
+    )
     np.testing.assert_allclose(squares, robot.gravity_torque(q) ** 2, rtol=1e-13, atol=1e-12)
     assert product.tolist() == [2.25] * 4
     assert robot.function("toy_weight").name() == "toy_weight"
     assert "toy_weight" in quantities.every_quantity()
     with pytest.raises(InvalidInput, match=r"push has shape \(3,\), expected \(..., 2\)"):
-        quantities.evaluate(robot.subject, "toy_weight", {"q": robot.neutral(), "push": np.zeros(3)})
+        quantities.evaluate(
+            robot.subject, "toy_weight", {"q": robot.neutral(), "push": np.zeros(3)}
+        )
 
 
 def test_the_toy_has_a_command(toy):
@@ -185,11 +194,15 @@ def test_the_toy_has_a_paper_with_a_figure(toy):
 
     (paper,) = reproduce.reproduce("99")
     assert paper.where == "`lw.toy`" and paper.cases[0].passed
-    assert [path.name for path in write_redrawn(["99"], toy / "drawn", ["svg"])] == ["paper-99-figure-1.svg"]
+    assert [path.name for path in write_redrawn(["99"], toy / "drawn", ["svg"])] == [
+        "paper-99-figure-1.svg"
+    ]
 
 
 def test_two_rooms_cannot_take_one_name(toy):
-    (toy / "toy" / "quantities.py").write_text(TOY["toy/quantities.py"].replace("toy_weight", "mass_matrix"))
+    (toy / "toy" / "quantities.py").write_text(
+        TOY["toy/quantities.py"].replace("toy_weight", "mass_matrix")
+    )
     with pytest.raises(InvalidInput, match='room "toy": there is another quantity "mass_matrix"'):
         quantities.every_quantity()
 
@@ -213,20 +226,26 @@ def test_type_checkers_are_told_every_room():
 
 
 def test_one_command_tells_readers_and_type_checkers_of_a_room(toy):
-    """What a room within linkwork touches by hand: the graph of test_layers.py and the changelog."""
+    """What a room within linkwork touches by hand: the graph of test_layers.py and the
+    changelog."""
     from tools import readme_table
 
     told = readme_table.told_to_type_checkers((SOURCE / "__init__.py").read_text("utf-8"))
     assert told_to_type_checkers(told)["linkwork"] == {*rooms.rooms()} and "toy" in rooms.rooms()
     ast.parse(told)
     assert "| `toy/` | Toys: the square of a weight" in readme_table.rooms_in_a_line()
-    assert "| `lw.toy` | Toys: the square of a weight, to show what a room is made of. | `Toy`, `play` |" in (
-        readme_table.rooms_table()
+    assert (
+        "| `lw.toy` | Toys: the square of a weight, to show what a room is made of. | `Toy`, "
+        "`play` |" in (readme_table.rooms_table())
     )
 
 
 def test_names_of_rooms_at_the_top_are_what_type_checkers_are_told():
-    told = {module.partition(".")[2]: names for module, names in told_to_type_checkers().items() if "." in module}
+    told = {
+        module.partition(".")[2]: names
+        for module, names in told_to_type_checkers().items()
+        if "." in module
+    }
     assert told == {room: set(names) for room, names in lw._LIFTED.items()}
 
 
@@ -243,30 +262,57 @@ def _ruff_order(name: str) -> tuple[int, str]:
 
 
 def test_importing_linkwork_brings_no_application():
-    code = "import sys, linkwork; print(*(m for m in sys.modules if m.startswith('linkwork.') and m.count('.') == 1))"
+    code = (
+        "import sys, linkwork; print(*(m for m in sys.modules if m.startswith('linkwork.') and "
+        "m.count('.') == 1))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     brought = {name.partition(".")[2] for name in done.stdout.split()}
-    assert not brought & {"inverse", "loads", "loops", "simulation", "studies", "trajectory", "view", "cli", "lagrange"}
+    assert not brought & {
+        "inverse",
+        "loads",
+        "loops",
+        "simulation",
+        "studies",
+        "trajectory",
+        "view",
+        "cli",
+        "lagrange",
+    }
 
 
 def test_a_command_brings_only_its_own_file():
     code = STARTED.format(toy="/nowhere").replace(
         "main()\n", "import atexit; atexit.register(lambda: print(*sys.modules)); main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, "fk", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "fk", "--help"], capture_output=True, text=True, check=True
+    )
     assert "linkwork.cli.commands.fk" in done.stdout.split()
-    assert not {"linkwork.inverse", "linkwork.view", "linkwork.cli.commands.info"} & set(done.stdout.split())
+    assert not {"linkwork.inverse", "linkwork.view", "linkwork.cli.commands.info"} & set(
+        done.stdout.split()
+    )
 
 
 def test_a_report_starts_light():
-    """What costs a command its start: the viewer's room, and a second checker of types (CHANGELOG has the figures)."""
-    code = "import linkwork, sys; known = set(sys.modules)\n" + STARTED.format(toy="/nowhere").replace(
-        "main()\n", "import atexit; atexit.register(lambda: print(*sorted(set(sys.modules) - known))); main()\n"
+    """What costs a command its start: the viewer's room,
+    and a second checker of types (CHANGELOG has the figures)."""
+    code = "import linkwork, sys; known = set(sys.modules)\n" + STARTED.format(
+        toy="/nowhere"
+    ).replace(
+        "main()\n",
+        "import atexit; atexit.register(lambda: print(*sorted(set(sys.modules) - known))); "
+        "main()\n",
     )
-    done = subprocess.run([sys.executable, "-c", code, "report", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "report", "--help"], capture_output=True, text=True, check=True
+    )
     brought = set(done.stdout.splitlines()[-1].split())
     assert "linkwork.cli.commands.report" in brought
-    assert not {"linkwork.view", "linkwork.loads", "pydantic", "scipy.optimize", "matplotlib"} & brought
+    assert (
+        not {"linkwork.view", "linkwork.loads", "pydantic", "scipy.optimize", "matplotlib"}
+        & brought
+    )
 
 
 def test_parts_are_found_without_an_import(toy):

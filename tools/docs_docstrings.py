@@ -1,7 +1,9 @@
-"""Docstrings as pages show them: aligned lists become lists, names in brackets stay, "See room/file.py" leads there.
+"""Docstrings as pages show them: aligned lists become lists, names in brackets stay,
+"See room/file.py" leads there.
 
-Docstrings are written for people who read the source: parameters stand in columns, a name and then what it is. Markdown
-would run them together, take <name> for a tag, and knows no files. mkdocstrings reads this as an extension of griffe.
+Docstrings are written for people who read the source: parameters stand in columns, a name and then
+what it is. Markdown would run them together, take <name> for a tag, and knows no files.
+mkdocstrings reads this as an extension of griffe.
 """
 
 from __future__ import annotations
@@ -47,12 +49,14 @@ def _block(block: str) -> str:
         rest = " ".join(line.strip() for line in lines[k + 1 : following])
         items.append(f"- `{found['name']}`: {_prose((found['text'] + ' ' + rest).strip())}")
     before = _prose("\n".join(lines[: entries[0]]))
-    after = _block("\n".join(lines[end:])) if end < len(lines) else ""  # sentences, and perhaps another list
+    # sentences, and perhaps another list
+    after = _block("\n".join(lines[end:])) if end < len(lines) else ""
     return "\n\n".join(part for part in (before, "\n".join(items), after) if part)
 
 
 def _end_of_list(lines: list[str], entries: list[int]) -> int:
-    """The first line after the first entry that is neither an entry nor indented: sentences follow."""
+    """The first line after the first entry that is neither an entry nor indented: sentences
+    follow."""
     for k in range(entries[0], len(lines)):
         if k not in entries and not lines[k].startswith(" "):
             return k
@@ -60,12 +64,17 @@ def _end_of_list(lines: list[str], entries: list[int]) -> int:
 
 
 def _prose(text: str) -> str:
-    """Plain sentences: brackets that HTML would swallow are kept, files are named as modules and linked."""
+    """Plain sentences: brackets that HTML would swallow are kept,
+    files are named as modules and linked."""
     parts = re.split(r"(`[^`]*`)", text)
     for k in range(0, len(parts), 2):
         parts[k] = re.sub(r"<(?=[A-Za-z/])", "&lt;", parts[k])
-        parts[k] = parts[k].replace("*", r"\*").replace("_", r"\_") if "|" not in parts[k] else parts[k]
-        parts[k] = FILE.sub(_linked, parts[k].replace(r"\_", "_") if "See " in parts[k] else parts[k])
+        parts[k] = (
+            parts[k].replace("*", r"\*").replace("_", r"\_") if "|" not in parts[k] else parts[k]
+        )
+        parts[k] = FILE.sub(
+            _linked, parts[k].replace(r"\_", "_") if "See " in parts[k] else parts[k]
+        )
     return "".join(parts)
 
 
@@ -74,5 +83,9 @@ def _linked(found: re.Match[str]) -> str:
     if found["ending"] is None and "/" not in found["path"]:
         return found[0]
     known = re.findall(r"^::: (\S+)", API.read_text("utf-8"), re.M)
-    anchor = module if module in known else next((name for name in known if name.startswith(f"{module}.")), None)
+    anchor = (
+        module
+        if module in known
+        else next((name for name in known if name.startswith(f"{module}.")), None)
+    )
     return f"See [`{module}`][{anchor}]" if anchor else f"See `{module}`"

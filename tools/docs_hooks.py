@@ -1,4 +1,5 @@
-"""mkdocs beside its plugins: the page of references from docs/references.bib, links to it from every key, pictures."""
+"""mkdocs beside its plugins: the page of references from docs/references.bib,
+links to it from every key, pictures."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from typing import Any
 BIBLIOGRAPHY = Path(__file__).parent.parent / "docs" / "references.bib"
 KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)\]")
 PICTURE = re.compile(r'<img src="(?!\w+:)([^"]+)"')
-"""A picture with a size of its own: mkdocs follows the links of Markdown alone, and moves a page into a folder."""
+"""A picture with a size of its own: mkdocs follows the links of Markdown alone,
+and moves a page into a folder."""
 CODE = re.compile(r"(<pre.*?</pre>|<code.*?</code>)", re.S)
 
 
@@ -37,18 +39,32 @@ def listed(bibliography: str) -> str:
     found = {}
     for key, body in re.findall(r"^@\w+\{([^,\s]+),\n(.*?)^\}", bibliography, re.M | re.S):
         fields = dict(re.findall(r"^\s*(\w+)\s*=\s*\{(.*?)\},?\s*$", body, re.M | re.S))
-        found[key] = {name: re.sub(r"\s+", " ", re.sub(r"[{}\\]", "", text)) for name, text in fields.items()}
+        found[key] = {
+            name: re.sub(r"\s+", " ", re.sub(r"[{}\\]", "", text)) for name, text in fields.items()
+        }
     return "\n\n".join(_entry(key, fields) for key, fields in sorted(found.items()))
 
 
 def _entry(key: str, fields: dict[str, str]) -> str:
-    names = [name.strip() for name in fields.get("author", fields.get("organization", "")).split(" and ")]
+    names = [
+        name.strip() for name in fields.get("author", fields.get("organization", "")).split(" and ")
+    ]
     where = (
-        fields.get("journal") or fields.get("booktitle") or fields.get("publisher") or fields.get("howpublished", "")
+        fields.get("journal")
+        or fields.get("booktitle")
+        or fields.get("publisher")
+        or fields.get("howpublished", "")
     )
     volume = fields.get("volume", "") + (f"({fields['number']})" if "number" in fields else "")
     pages = fields.get("pages", "").replace("--", "-")
-    said = [f"*{html.escape(fields['title'])}*", " ".join(filter(None, (html.escape(where), volume))), pages]
+    said = [
+        f"*{html.escape(fields['title'])}*",
+        " ".join(filter(None, (html.escape(where), volume))),
+        pages,
+    ]
     words = ", ".join(filter(None, [*said, fields.get("year", "")]))
     link = f" [doi:{fields['doi']}](https://doi.org/{fields['doi']})" if "doi" in fields else ""
-    return f'<a id="{key}"></a>**[{key}]** {html.escape("; ".join(filter(None, names)))}: {words}.{link}'
+    return (
+        f'<a id="{key}"></a>**[{key}]** {html.escape("; ".join(filter(None, names)))}: '
+        f"{words}.{link}"
+    )

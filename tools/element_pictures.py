@@ -1,6 +1,8 @@
-"""Draw a picture of every element of a .robot.yaml into docs/images/elements: sketches with the words of its keys.
+"""Draw a picture of every element of a .robot.yaml into docs/images/elements:
+sketches with the words of its keys.
 
-python tools/element_pictures.py            draws them all; tools/readme_table.py puts them on docs/elements.md
+python tools/element_pictures.py            draws them all; tools/readme_table.py puts them on
+docs/elements.md
 """
 
 from __future__ import annotations
@@ -51,7 +53,17 @@ def ground(axes: Any, x: float, y: float, half: float = 0.25) -> None:
 
 
 def word(axes: Any, x: float, y: float, text: str, color: str = WORD, **more: Any) -> None:
-    axes.text(x, y, text, color=color, fontsize=9, ha=more.pop("ha", "center"), va="center", zorder=9, **more)
+    axes.text(
+        x,
+        y,
+        text,
+        color=color,
+        fontsize=9,
+        ha=more.pop("ha", "center"),
+        va="center",
+        zorder=9,
+        **more,
+    )
 
 
 def zigzag(axes: Any, a: tuple[float, float], b: tuple[float, float], color: str = PART) -> None:
@@ -59,12 +71,16 @@ def zigzag(axes: Any, a: tuple[float, float], b: tuple[float, float], color: str
     along = (end - start) / np.linalg.norm(end - start)
     across = np.array([-along[1], along[0]])
     u = np.linspace(0.0, 1.0, 19)
-    side = np.where(np.arange(19) % 2 == 0, 0.08, -0.08) * (np.arange(19) > 1) * (np.arange(19) < 17)
+    side = (
+        np.where(np.arange(19) % 2 == 0, 0.08, -0.08) * (np.arange(19) > 1) * (np.arange(19) < 17)
+    )
     points = start + u[:, None] * (end - start) + side[:, None] * across
     axes.plot(*points.T, color=color, linewidth=2.0, zorder=3)
 
 
-def cylinder(axes: Any, a: tuple[float, float], b: tuple[float, float], share: float = 0.55) -> None:
+def cylinder(
+    axes: Any, a: tuple[float, float], b: tuple[float, float], share: float = 0.55
+) -> None:
     start, end = np.array(a), np.array(b)
     middle = start + share * (end - start)
     link(axes, a, b, color=PART, width=3.0)
@@ -79,23 +95,49 @@ def mast(axes: Any, x: float, top: float, hinge: float, tip: tuple[float, float]
     pin(axes, (x, hinge))
 
 
-def turn(axes: Any, at: tuple[float, float], radius: float, begin: float, end: float, text: str = "") -> None:
-    axes.add_patch(Arc(at, 2 * radius, 2 * radius, theta1=begin, theta2=end, color=WORD, linewidth=1.2, zorder=6))
+def turn(
+    axes: Any, at: tuple[float, float], radius: float, begin: float, end: float, text: str = ""
+) -> None:
+    axes.add_patch(
+        Arc(
+            at,
+            2 * radius,
+            2 * radius,
+            theta1=begin,
+            theta2=end,
+            color=WORD,
+            linewidth=1.2,
+            zorder=6,
+        )
+    )
     tip = np.deg2rad(end)
     x, y = at[0] + radius * np.cos(tip), at[1] + radius * np.sin(tip)
     step = 1e-3 * np.array([-np.sin(tip), np.cos(tip)])
     arrow(axes, (x - step[0], y - step[1]), (x + step[0], y + step[1]))
     if text:
         half = np.deg2rad((begin + end) / 2)
-        word(axes, at[0] + (radius + 0.22) * np.cos(half), at[1] + (radius + 0.16) * np.sin(half), text)
+        word(
+            axes,
+            at[0] + (radius + 0.22) * np.cos(half),
+            at[1] + (radius + 0.16) * np.sin(half),
+            text,
+        )
 
 
 def arrow(axes: Any, a: tuple[float, float], b: tuple[float, float], color: str = WORD) -> None:
-    axes.add_patch(FancyArrowPatch(a, b, arrowstyle="-|>", mutation_scale=10, color=color, linewidth=1.2, zorder=7))
+    axes.add_patch(
+        FancyArrowPatch(
+            a, b, arrowstyle="-|>", mutation_scale=10, color=color, linewidth=1.2, zorder=7
+        )
+    )
 
 
 def wheel(axes: Any, at: tuple[float, float], radius: float, color: str = PART) -> None:
-    axes.add_patch(Circle(at, radius, facecolor="#f6e3e5" if color == PART else "#e8eef4", edgecolor=color, lw=2.0))
+    axes.add_patch(
+        Circle(
+            at, radius, facecolor="#f6e3e5" if color == PART else "#e8eef4", edgecolor=color, lw=2.0
+        )
+    )
     pin(axes, at, 0.05, color)
 
 
@@ -155,11 +197,24 @@ def belt(figure: Figure) -> None:
 def differential(figure: Figure) -> None:
     axes = stage(figure)
     for x, name in ((0.9, "motor 1"), (3.1, "motor 2")):
-        axes.add_patch(Rectangle((x - 0.12, 0.55), 0.24, 0.9, facecolor="#f6e3e5", edgecolor=PART, lw=2.0))
-        link(axes, (x - 0.6 if x < 2 else x + 0.12, 1.0), (x - 0.12 if x < 2 else x + 0.6, 1.0), color=PART, width=3.0)
+        axes.add_patch(
+            Rectangle((x - 0.12, 0.55), 0.24, 0.9, facecolor="#f6e3e5", edgecolor=PART, lw=2.0)
+        )
+        link(
+            axes,
+            (x - 0.6 if x < 2 else x + 0.12, 1.0),
+            (x - 0.12 if x < 2 else x + 0.6, 1.0),
+            color=PART,
+            width=3.0,
+        )
         word(axes, x, 0.35, name, PART)
     axes.add_patch(
-        Polygon([(1.25, 1.2), (2.75, 1.2), (2.4, 1.5), (1.6, 1.5)], facecolor="#e8eef4", edgecolor=BODY, lw=2)
+        Polygon(
+            [(1.25, 1.2), (2.75, 1.2), (2.4, 1.5), (1.6, 1.5)],
+            facecolor="#e8eef4",
+            edgecolor=BODY,
+            lw=2,
+        )
     )
     link(axes, (1.02, 1.0), (2.98, 1.0), color="#999999", width=2.0)
     link(axes, (2.0, 1.5), (2.0, 2.0), color=OTHER)
@@ -215,7 +270,9 @@ def torsion_spring(figure: Figure) -> None:
     link(axes, (1.4, 0.5), (3.2, 1.2), color=OTHER)
     s = np.linspace(0.0, 5.0 * np.pi, 200)
     radius = 0.08 + 0.02 * s
-    axes.plot(1.4 + radius * np.cos(s), 0.5 + radius * np.sin(s), color=PART, linewidth=2.0, zorder=6)
+    axes.plot(
+        1.4 + radius * np.cos(s), 0.5 + radius * np.sin(s), color=PART, linewidth=2.0, zorder=6
+    )
     pin(axes, (1.4, 0.5))
     axes.plot([1.4, 3.2], [0.5, 0.5], color="#999999", linestyle=":")
     word(axes, 3.0, 0.68, "free")
@@ -291,7 +348,9 @@ def _two(axes: Any, at: tuple[float, float] = (1.25, 0.85)) -> None:
 
 def _point(axes: Any) -> None:
     _two(axes)
-    axes.add_patch(Circle((1.25, 0.85), 0.11, facecolor=PART, edgecolor="white", linewidth=1.5, zorder=6))
+    axes.add_patch(
+        Circle((1.25, 0.85), 0.11, facecolor=PART, edgecolor="white", linewidth=1.5, zorder=6)
+    )
 
 
 def _distance(axes: Any) -> None:

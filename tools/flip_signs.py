@@ -1,13 +1,14 @@
 """Flips signs in the mathematics, one at a time, and expects the tests to turn red.
 
-    python tools/flip_signs.py                         a few flips in every file of recursions/ and spatial/
-    python tools/flip_signs.py --all src/.../poses.py  every flip of one file
+    python tools/flip_signs.py                         a few flips in every file of recursions/ and
+    spatial/ python tools/flip_signs.py --all src/.../poses.py  every flip of one file
     python tools/flip_signs.py --list                  only show what can be flipped
 
-A flip exchanges + and -, drops a unary minus, or swaps the two arguments of a cross product. Each is tried on a copy
-of src in a temporary folder against the tests of the same name (tests/<room>/test_<module>.py, tests/truth, tests/laws;
-the whole room when there are none, first what mentions the module). A flip that no test notices survives, and the exit
-code is 1. A flip that cannot change a result is excused on its line, or on the line above, with the reason:
+A flip exchanges + and -, drops a unary minus, or swaps the two arguments of a cross product. Each
+is tried on a copy of src in a temporary folder against the tests of the same name
+(tests/<room>/test_<module>.py, tests/truth, tests/laws; the whole room when there are none, first
+what mentions the module). A flip that no test notices survives, and the exit code is 1. A flip that
+cannot change a result is excused on its line, or on the line above, with the reason:
 
     energy = (-v) ** 2    # flip: equivalent, because the square forgets the sign
 """
@@ -40,7 +41,8 @@ NOT_ARITHMETIC_FIELDS = ("annotation", "returns", "slice", "decorator_list")
 
 
 class CannotTell(Exception):
-    """The tool can say nothing: no tests, tests that are red already, an excuse without a reason."""
+    """The tool can say nothing: no tests, tests that are red already, an excuse without a
+    reason."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class Flip:
 
 @dataclass(frozen=True)
 class Target:
-    """A file as it was when the run began, what will be flipped in it, and the tests that should notice."""
+    """A file as it was when the run began, what will be flipped in it,
+    and the tests that should notice."""
 
     file: Path
     text: str
@@ -101,7 +104,9 @@ class Source:
         """Offsets of a node's first character and of the one after its last."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
+        return self._offset(node.lineno, node.col_offset), self._offset(
+            node.end_lineno, node.end_col_offset
+        )
 
     def _offset(self, line: int, column: int) -> int:
         """Offset of a position of the ast, whose columns count bytes."""
@@ -115,7 +120,9 @@ class Source:
 def flips(source: Source) -> list[Flip]:
     """Everything in a file that can be flipped and is not excused, from top to bottom."""
     found = [flip for node in arithmetic(source.tree) if (flip := flip_of(source, node))]
-    return sorted((flip for flip in found if not excused(source, flip)), key=lambda flip: flip.start)
+    return sorted(
+        (flip for flip in found if not excused(source, flip)), key=lambda flip: flip.start
+    )
 
 
 def arithmetic(node: ast.AST) -> Iterator[ast.AST]:
@@ -131,14 +138,20 @@ def arithmetic(node: ast.AST) -> Iterator[ast.AST]:
 def flip_of(source: Source, node: ast.AST) -> Flip | None:
     """The flip of one node of the tree, if it has a sign or is a cross product."""
     match node:
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right) if not joins_sequences(left, right):
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right) if not joins_sequences(
+            left, right
+        ):
             return exchange(source, left, right)
-        case ast.AugAssign(target=left, op=ast.Add() | ast.Sub(), value=right) if not joins_sequences(left, right):
+        case ast.AugAssign(target=left, op=ast.Add() | ast.Sub(), value=right) if (
+            not joins_sequences(left, right)
+        ):
             return exchange(source, left, right)
         case ast.UnaryOp(op=ast.USub()):
             place = source.span(node)[0]
             return source.flip(place, place + 1, " ", "- dropped")
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, second, *_]) if "cross" in name:
+        case ast.Call(
+            func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, second, *_]
+        ) if "cross" in name:
             return swap(source, first, second)
     return None
 
@@ -154,7 +167,9 @@ def joins_sequences(*operands: ast.expr) -> bool:
 
 def exchange(source: Source, left: ast.expr, right: ast.expr) -> Flip:
     """+ becomes - between two operands, and the reverse."""
-    (place,) = [place for place in source.signs if source.span(left)[1] <= place < source.span(right)[0]]
+    (place,) = [
+        place for place in source.signs if source.span(left)[1] <= place < source.span(right)[0]
+    ]
     old = source.signs[place]
     new = old.translate(str.maketrans("+-", "-+"))
     return source.flip(place, place + len(old), new, f"{old} became {new}")
@@ -172,7 +187,9 @@ def excused(source: Source, flip: Flip) -> bool:
     line, above = source.lines[flip.line - 1], source.lines[flip.line - 2] if flip.line > 1 else ""
     found = EXCUSE.search(line) or EXCUSE.match(above.strip())
     if found and not found["reason"]:
-        raise CannotTell(f"line {flip.line}: write `# flip: equivalent, because ...`; an excuse needs its reason")
+        raise CannotTell(
+            f"line {flip.line}: write `# flip: equivalent, because ...`; an excuse needs its reason"
+        )
     return found is not None
 
 
@@ -187,12 +204,20 @@ def matching_tests(file: Path, root: Path) -> list[str]:
     """Tests of the same name as the module, else those of its room, first those that mention it."""
     room = Path("tests", *file.relative_to(root / "src").parent.parts[1:])
     named = [
-        path for place in (room, "tests/truth", "tests/laws") for path in root.glob(f"{place}/test_{file.stem}.py")
+        path
+        for place in (room, "tests/truth", "tests/laws")
+        for path in root.glob(f"{place}/test_{file.stem}.py")
     ]
     mention = re.compile(rf"\b{file.stem}\b")
-    others = sorted((root / room).glob("**/test_*.py"), key=lambda path: (not mention.search(path.read_text()), path))
+    others = sorted(
+        (root / room).glob("**/test_*.py"),
+        key=lambda path: (not mention.search(path.read_text()), path),
+    )
     if not named and not others:
-        raise CannotTell(f"{file.relative_to(root)}: neither {room}/test_{file.stem}.py nor other tests in {room}")
+        raise CannotTell(
+            f"{file.relative_to(root)}: neither {room}/test_{file.stem}.py nor other tests "
+            f"in {room}"
+        )
     return [str(path.relative_to(root)) for path in named or others]
 
 
@@ -202,7 +227,8 @@ class Copy:
     def __init__(self, root: Path, folder: Path):
         self.root, self.folder = root, folder
         shutil.copytree(root / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
-        # No byte code: + and - leave size and second of a file as they were, and Python would not see the change.
+        # No byte code: + and - leave size and second of a file as they were,
+        # and Python would not see the change.
         self.environment = os.environ | {
             "PYTHONPATH": str(folder / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -233,12 +259,19 @@ class Copy:
         command += ["-m", "not slow and not browser", *tests]
         try:
             done = subprocess.run(
-                command, cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=timeout
+                command,
+                cwd=self.root,
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                timeout=timeout,
             )
         except subprocess.TimeoutExpired:
             return None, ""
         if done.returncode not in (0, 1, 2):  # 2: the flip broke an import
-            raise CannotTell(f"pytest {' '.join(tests)} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+            raise CannotTell(
+                f"pytest {' '.join(tests)} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+            )
         return done.returncode, done.stdout
 
 
@@ -253,11 +286,17 @@ def judge(targets: list[Target], root: Path, jobs: int) -> Iterator[Verdict]:
         finally:
             free.put(copy)
 
-    with tempfile.TemporaryDirectory(prefix="flip-signs-") as folder, ThreadPoolExecutor(jobs) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="flip-signs-") as folder,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
         for k in range(jobs):
             free.put(Copy(root, Path(folder, str(k))))
-        distinct = {frozenset(target.tests): target.tests for target in targets}  # the same in another order: once
-        seconds = pool.map(lambda tests: on_a_copy(lambda copy: copy.time_green(tests)), distinct.values())
+        # the same in another order: once
+        distinct = {frozenset(target.tests): target.tests for target in targets}
+        seconds = pool.map(
+            lambda tests: on_a_copy(lambda copy: copy.time_green(tests)), distinct.values()
+        )
         took = dict(zip(distinct, seconds))
         work = [(t, flip, 60 + 10 * took[frozenset(t.tests)]) for t in targets for flip in t.flips]
         yield from pool.map(lambda each: on_a_copy(lambda copy: copy.try_out(*each)), work)
@@ -281,7 +320,9 @@ def chosen_targets(files: list[Path], root: Path, options: argparse.Namespace) -
             raise CannotTell(f"{file.relative_to(root)}: {reason}") from None
         if found:
             tests = options.tests or ([] if options.list else matching_tests(file, root))
-            targets.append(Target(file, text, found if options.all else spread(found, options.count), tests))
+            targets.append(
+                Target(file, text, found if options.all else spread(found, options.count), tests)
+            )
     return targets
 
 
@@ -304,14 +345,20 @@ def run(options: argparse.Namespace) -> int:
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, help="files to flip (default: recursions and spatial)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "files", nargs="*", type=Path, help="files to flip (default: recursions and spatial)"
+    )
     parser.add_argument("--all", action="store_true", help="every flip instead of a few a file")
     parser.add_argument("--count", type=int, default=4, help="flips a file (default 4)")
     parser.add_argument("--tests", nargs="+", help="run these tests instead of the matching ones")
     parser.add_argument("--jobs", type=int, default=2, help="test runs at a time (default 2)")
     parser.add_argument("--list", action="store_true", help="show the flips and run nothing")
-    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the project's folder")
+    parser.add_argument(
+        "--root", type=Path, default=Path(__file__).parent.parent, help="the project's folder"
+    )
     try:
         return run(parser.parse_args(words))
     except CannotTell as reason:

@@ -1,11 +1,14 @@
-"""Render the tables of README.md and docs/: measured rows, papers, public names of rooms, keys of elements.
+"""Render the tables of README.md and docs/: measured rows, papers, public names of rooms,
+keys of elements.
 
-A new room needs nothing else to be told to readers and to type checkers (the list of rooms in linkwork/__init__.py).
-`make bench` writes what it measured to docs/benchmarks.json, then calls this; a test compares both files with it.
+A new room needs nothing else to be told to readers and to type checkers (the list of rooms in
+linkwork/__init__.py). `make bench` writes what it measured to docs/benchmarks.json, then calls
+this; a test compares both files with it.
 
 python tools/readme_table.py            rewrites what stands between the markers of those files
 python tools/readme_table.py rooms      one table only: rooms, papers, elements, benchmarks
-python tools/readme_table.py --check    changes nothing; exit code 1 if a table is not what the sources give
+python tools/readme_table.py --check    changes nothing; exit code 1 if a table is not what the
+                                        sources give
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks.json"
 TOLD = "src/linkwork/__init__.py"
 
-# Papers without a file in the reproduce room: number -> (short title, key in docs/references.bib, what there is of it)
+# Papers without a file in the reproduce room: number -> (short title, key in docs/references.bib,
+# what there is of it)
 NOT_YET = {
     8: ("Review of grippers", "Hernandez2023", ""),
     11: ("NMPC on decomposed kinematics", "Reinhold2023", "the robot as data"),
@@ -36,7 +40,8 @@ NOT_YET = {
 }
 
 
-# The README's ten rows, wins and losses: (question, peer) as `make bench` names them; docs/benchmarks.md has all.
+# The README's ten rows, wins and losses: (question, peer) as `make bench` names them;
+# docs/benchmarks.md has all.
 TEN = (
     ("inverse dynamics, 1 thread", "rneaInParallel"),
     ("inverse dynamics, one sample", "pin.rnea"),
@@ -85,12 +90,18 @@ def filled(text: str, tables: dict[str, str]) -> str:
     """The text with every marked table replaced: `<!-- begin NAME -->` ... `<!-- end NAME -->`."""
     for name, table in tables.items():
         pattern = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
-        text = re.sub(pattern, lambda found, table=table: found[1] + "\n" + table + "\n" + found[2], text, flags=re.S)
+        text = re.sub(
+            pattern,
+            lambda found, table=table: found[1] + "\n" + table + "\n" + found[2],
+            text,
+            flags=re.S,
+        )
     return text
 
 
 def told_to_type_checkers(source: str) -> str:
-    """The package's `__init__` with every room imported where type checkers look; when it runs they are found."""
+    """The package's `__init__` with every room imported where type checkers look;
+    when it runs they are found."""
     from linkwork import rooms
 
     names = "".join(f"        {name},\n" for name in rooms.rooms())
@@ -99,7 +110,8 @@ def told_to_type_checkers(source: str) -> str:
 
 
 def rooms_table() -> str:
-    """One row a room with public names: what it is, as the first line of its `__init__` says, and every name."""
+    """One row a room with public names: what it is, as the first line of its `__init__` says,
+    and every name."""
     from linkwork import rooms
 
     lines = ["| room | what it is | public names |", "|---|---|---|"]
@@ -116,7 +128,10 @@ def rooms_in_a_line() -> str:
     from linkwork import rooms
 
     lines = ["| room | what lives there |", "|---|---|"]
-    lines += [f"| `{name}/` | {(rooms.room(name).__doc__ or '').splitlines()[0]} |" for name in rooms.rooms()]
+    lines += [
+        f"| `{name}/` | {(rooms.room(name).__doc__ or '').splitlines()[0]} |"
+        for name in rooms.rooms()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -124,7 +139,10 @@ def papers_table() -> str:
     """One row a paper; the last column counts what `linkwork reproduce` computes and reaches."""
     from linkwork.reproduce import reproduce
 
-    rows = {number: (title, key, what or "not yet", "") for number, (title, key, what) in NOT_YET.items()}
+    rows = {
+        number: (title, key, what or "not yet", "")
+        for number, (title, key, what) in NOT_YET.items()
+    }
     rows |= {paper.number: told_of(paper) for paper in reproduce()}
     lines = ["| | paper | in linkwork | published numbers |", "|---|---|---|---|"]
     lines += [paper_row(number, *told) for number, told in sorted(rows.items())]
@@ -143,7 +161,8 @@ def paper_row(number: int, title: str, key: str, where: str, numbers: str) -> st
 
 
 def elements_sections() -> str:
-    """A section for every element of a .robot.yaml: what it is, its picture where there is one, and its keys."""
+    """A section for every element of a .robot.yaml: what it is, its picture where there is one,
+    and its keys."""
     from linkwork.formats.robot_yaml.vocabulary import ELEMENTS
     from linkwork.model.element_fields import fields_of
     from linkwork.model.elements import KINDS, FourBarLoop
@@ -172,7 +191,8 @@ def keys_table(fields: Mapping[str, ElementField]) -> list[str]:
 
 
 def holds(role: Role) -> str:
-    """What is written for a field of that role, with the unit of its numbers where the file says none."""
+    """What is written for a field of that role, with the unit of its numbers where the file says
+    none."""
     si = {"force": " [N]", "stiffness": " [N/m]", "damping": " [N s/m]"}
     match role.kind:
         case "number":
@@ -183,7 +203,9 @@ def holds(role: Role) -> str:
             each = "" if role.kind == "coordinate" else ", one a joint"
             return f"the {role.dimension} of a joint{each}"
         case "word" | "words":
-            return ("" if role.kind == "word" else "a list of ") + ", ".join(f"`{word}`" for word in role.choices)
+            return ("" if role.kind == "word" else "a list of ") + ", ".join(
+                f"`{word}`" for word in role.choices
+            )
     return {
         "point": "a point: `body.point`, or `{body: ..., at: [x, y, z]}`",
         "axis": "`x`, `-z`, ... or three numbers",
@@ -210,7 +232,13 @@ def _default(value: object) -> str:
         return f"`{str(value).lower()}`"
     if isinstance(value, tuple):
         return ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in value)
-    return "no limit" if value == float("inf") else f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+    return (
+        "no limit"
+        if value == float("inf")
+        else f"`{value:g}`"
+        if isinstance(value, float)
+        else f"`{value}`"
+    )
 
 
 def benchmark_tables(measured: dict) -> dict[str, str]:
@@ -223,27 +251,37 @@ def benchmark_tables(measured: dict) -> dict[str, str]:
 
 
 def summary_table(measured: dict, only: tuple[tuple[str, str], ...] | None = None) -> str:
-    """One line a question and peer: the smallest and the largest ratio of all its cases, none left out.
+    """One line a question and peer: the smallest and the largest ratio of all its cases,
+    none left out.
 
-    only: the lines (question, peer) that are wanted, in this order; one that was not measured is an error
+    only: the lines (question, peer) that are wanted, in this order; one that was not measured is an
+    error
     """
     found: dict[tuple[str, str], list[dict]] = {}
     for row in measured["rows"]:
         if row["peer"] is not None and row["unit"] == "s":
             peer = re.sub(r"^\d+ x ", "n x ", row["peer_name"])  # as many calls as joints
             found.setdefault((row["question"], peer), []).append(row)
-    lines = ["| question | beside | cases | smallest ratio | largest ratio |", "|---|---|---|---|---|"]
+    lines = [
+        "| question | beside | cases | smallest ratio | largest ratio |",
+        "|---|---|---|---|---|",
+    ]
     for question, peer in found if only is None else only:
         rows = found[question, peer]
         low, high = (choose(rows, key=lambda row: row["ratio"]) for choose in (min, max))
         ends = [f"{row['ratio']:.3g}x ({row['case']})" for row in (low, high)]
-        lines.append(f"| {question} | {peer} | {len(rows)} | {ends[0]} | {ends[1] if len(rows) > 1 else ''} |")
+        lines.append(
+            f"| {question} | {peer} | {len(rows)} | {ends[0]} | "
+            f"{ends[1] if len(rows) > 1 else ''} |"
+        )
     return "\n".join(lines) + f"\n\n{_about(measured)}\n"
 
 
 def _about(measured: dict) -> str:
     return (
-        "Measured by `make bench`: " + ", ".join(f"{name} {value}" for name, value in measured["about"].items()) + "."
+        "Measured by `make bench`: "
+        + ", ".join(f"{name} {value}" for name, value in measured["about"].items())
+        + "."
     )
 
 
@@ -253,7 +291,10 @@ def benchmark_table(measured: dict) -> str:
     for row in measured["rows"]:
         ratio = f"{row['ratio']:.3g}x" if row["ratio"] is not None else ""
         peer = f"{shown(row['peer'], row['unit'])} {row['peer_name']}".strip()
-        lines.append(f"| {row['question']} | {row['case']} | {shown(row['ours'], row['unit'])} | {peer} | {ratio} |")
+        lines.append(
+            f"| {row['question']} | {row['case']} | {shown(row['ours'], row['unit'])} | {peer} | "
+            f"{ratio} |"
+        )
     return "\n".join(lines) + f"\n\n{_about(measured)}\n"
 
 

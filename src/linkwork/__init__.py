@@ -1,6 +1,7 @@
 """linkwork: kinematics, dynamics, control and design of robots and mechanisms.
 
-A robot is described once; every quantity about it is then one call, for one configuration or for a million:
+A robot is described once; every quantity about it is then one call, for one configuration or for a
+million:
 
     import linkwork as lw
 
@@ -26,7 +27,8 @@ from linkwork.peers import unknown as _unknown
 from linkwork.poses import pose
 from linkwork.robot import Robot
 
-if TYPE_CHECKING:  # rooms are found by their files; type checkers are told here, and a test compares
+# rooms are found by their files; type checkers are told here, and a test compares
+if TYPE_CHECKING:
     from linkwork import (  # noqa: F401
         actuation,
         avoidance,
@@ -89,12 +91,14 @@ _LIFTED = {
     "lagrange": ("System",),
     "simulation": ("simulate",),
 }
-"""Names of rooms that stand at the top as well. Rooms themselves need no line: `linkwork.<room>` finds them."""
+"""Names of rooms that stand at the top as well. Rooms themselves need no line:
+`linkwork.<room>` finds them."""
 
 
 def __getattr__(name: str) -> Any:
     """A room, or a name of one, loaded when it is first asked for."""
-    if name.startswith("_"):  # asked of every module by whoever inspects it: the folders need not be read for that
+    # asked of every module by whoever inspects it: the folders need not be read for that
+    if name.startswith("_"):
         raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
     for room, names in _LIFTED.items():
         if name in names:

@@ -16,7 +16,8 @@ MOST_AXES = 32
 
 
 def as_doubles(x: Any, who: str) -> np.ndarray:
-    """Anything array-like as a C-contiguous float64 array, or InvalidInput with what prevented it as its cause.
+    """Anything array-like as a C-contiguous float64 array,
+    or InvalidInput with what prevented it as its cause.
 
     Poses of other libraries are their matrices (foreign_poses.py), alone or in lists.
     """
@@ -26,19 +27,29 @@ def as_doubles(x: Any, who: str) -> np.ndarray:
         raise InvalidInput(f"{who}: {error}") from None
     except Exception as error:  # an object's __array__ may raise whatever it likes
         first = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
-        raise InvalidInput(f"{who} is not an array of numbers ({type(x).__name__}): {first}") from error
+        raise InvalidInput(
+            f"{who} is not an array of numbers ({type(x).__name__}): {first}"
+        ) from error
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise InvalidInput(f"{who} has dtype {array.dtype}, expected real numbers (float64 or convertible to it)")
+        raise InvalidInput(
+            f"{who} has dtype {array.dtype}, expected real numbers (float64 or convertible to it)"
+        )
     if array.ndim > MOST_AXES:
         raise InvalidInput(f"{who} has {array.ndim} axes, expected at most {MOST_AXES}")
-    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.array(array, dtype=np.float64)
+    return (
+        np.ascontiguousarray(array, dtype=np.float64)
+        if array.ndim
+        else np.array(array, dtype=np.float64)
+    )
 
 
 def finite_doubles(x: Any, who: str) -> np.ndarray:
     """Anything array-like as finite float64 numbers of whatever shape."""
     array = as_doubles(x, who)
     if not np.isfinite(array).all():
-        raise InvalidInput(f"{who} contains {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers")
+        raise InvalidInput(
+            f"{who} contains {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers"
+        )
     return array
 
 
@@ -56,7 +67,9 @@ def finite_rows(x: Any, n: int, who: str, why: str = "") -> np.ndarray:
     """An array (..., n) of finite numbers; `why` ends the sentence."""
     array = as_doubles(x, who)
     if array.ndim < 1 or array.shape[-1] != n:
-        raise InvalidInput(f"{who} has shape {array.shape}, expected (..., {n}){f': {why}' if why else ''}")
+        raise InvalidInput(
+            f"{who} has shape {array.shape}, expected (..., {n}){f': {why}' if why else ''}"
+        )
     if not np.isfinite(array).all():
         raise InvalidInput(f"{who} is not finite")
     return array
@@ -107,7 +120,9 @@ def number(x: Any, who: str) -> float:
 def whole(x: Any, who: str, least: int = 1, expected: str = "") -> int:
     """A whole number of at least `least`; `expected` says it in other words."""
     if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < least:
-        raise InvalidInput(f"{who} is {shown(x)}, expected {expected or f'a whole number of at least {least}'}")
+        raise InvalidInput(
+            f"{who} is {shown(x)}, expected {expected or f'a whole number of at least {least}'}"
+        )
     return int(x)
 
 
@@ -131,5 +146,7 @@ def choice(value: Any, choices: tuple[str, ...], who: str) -> str:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
         near = did_you_mean(value, choices) if isinstance(value, str) else ""
-        raise InvalidInput(f"{who} is {shown(value)}, expected one of {', '.join(map(repr, choices))}{near}")
+        raise InvalidInput(
+            f"{who} is {shown(value)}, expected one of {', '.join(map(repr, choices))}{near}"
+        )
     return value

@@ -48,7 +48,10 @@ def place(subject: Subject, name: str) -> slice:
     for joint, at, _ in places(subject):
         if joint.name == name:
             return at
-    raise UnknownName(f'robot "{subject.model.name}" has no moving joint "{name}"{did_you_mean(name, subject.joints)}')
+    raise UnknownName(
+        f'robot "{subject.model.name}" has no moving joint '
+        f'"{name}"{did_you_mean(name, subject.joints)}'
+    )
 
 
 def neutral(subject: Subject) -> np.ndarray:
@@ -65,7 +68,9 @@ def named(subject: Subject, values: Mapping[str, float | Sequence[float]]) -> np
         at = place(subject, name)
         numbers = np.atleast_1d(np.asarray(value, dtype=float))
         if numbers.shape != (at.stop - at.start,) or not np.isfinite(numbers).all():
-            raise InvalidInput(f'q: joint "{name}" got {value!r}, expected {at.stop - at.start} finite number(s)')
+            raise InvalidInput(
+                f'q: joint "{name}" got {value!r}, expected {at.stop - at.start} finite number(s)'
+            )
         q[at] = numbers
     return q
 
@@ -95,8 +100,14 @@ def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
         for k in range(at.start, at.stop):
             reach = 1.0 if k - at.start in joint.kind.slides else math.pi
             low, high = bounds.lower[k], bounds.upper[k]
-            low = low if np.isfinite(low) else (-reach if not np.isfinite(high) else high - 2 * reach)
-            high = high if np.isfinite(high) else max(reach, low + 2 * reach if low > -reach else reach)
+            low = (
+                low if np.isfinite(low) else (-reach if not np.isfinite(high) else high - 2 * reach)
+            )
+            high = (
+                high
+                if np.isfinite(high)
+                else max(reach, low + 2 * reach if low > -reach else reach)
+            )
             for some in deadlines.rounds(count, _ROUND):
                 q[some, k] = generator.uniform(low, high, some.stop - some.start)
         if joint.nq == joint.nv:
@@ -113,28 +124,46 @@ def table(subject: Subject) -> str:
     mass = sum(float(body.mass_properties.mass) for body in model.bodies)
     lines = [
         f"{model.name}: {len(model.bodies)} bodies, {len(subject.joints)} moving joints, "
-        f"nq = {subject.nq}, nv = {subject.nv}, {mass:.4g} kg" + (", kinematic only" if model.kinematic_only else "")
+        f"nq = {subject.nq}, nv = {subject.nv}, {mass:.4g} kg"
+        + (", kinematic only" if model.kinematic_only else "")
     ]
-    rows: list[tuple[Any, ...]] = [("q", "joint", "type", "parent", "child", "lower", "upper", "mass [kg]")]
+    rows: list[tuple[Any, ...]] = [
+        ("q", "joint", "type", "parent", "child", "lower", "upper", "mass [kg]")
+    ]
     for joint, q, _ in places(subject):
-        moved = subject.tree.nodes[subject.tree.bodies[joint.child][0]].mass_properties  # with what is fixed to it
+        # with what is fixed to it
+        moved = subject.tree.nodes[subject.tree.bodies[joint.child][0]].mass_properties
         at = str(q.start) if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
-        low, high = ("", "") if not joint.limits else (f"{joint.limits[0].lower:.4g}", f"{joint.limits[0].upper:.4g}")
+        low, high = (
+            ("", "")
+            if not joint.limits
+            else (f"{joint.limits[0].lower:.4g}", f"{joint.limits[0].upper:.4g}")
+        )
         parent = joint.parent or "(world)"
-        rows.append((at, joint.name, joint.type, parent, joint.child, low, high, f"{moved.mass:.4g}"))
+        rows.append(
+            (at, joint.name, joint.type, parent, joint.child, low, high, f"{moved.mass:.4g}")
+        )
     widths = [max(len(str(row[c])) for row in rows) for c in range(len(rows[0]))]
-    lines += ["  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines += [
+        "  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
     return "\n".join(lines)
 
 
 def parameter_changes(subject: Subject, parameters: Any) -> dict[str, Any]:
-    """Arguments of `edit.with_parameters` from an array (10 nb,), or from what identification found."""
+    """Arguments of `edit.with_parameters` from an array (10 nb,),
+    or from what identification found."""
     numbers = finite(
-        getattr(parameters, "parameters", parameters), (10 * len(subject.model.bodies),), "with_parameters: parameters"
+        getattr(parameters, "parameters", parameters),
+        (10 * len(subject.model.bodies),),
+        "with_parameters: parameters",
     )
     changes: dict[str, Any] = {"parameters": tuple(numbers.tolist())}
     if hasattr(parameters, "parameters"):
-        single = [(joint.name, at.start) for joint, _, at in places(subject) if at.stop - at.start == 1]
+        single = [
+            (joint.name, at.start) for joint, _, at in places(subject) if at.stop - at.start == 1
+        ]
         changes["order"] = tuple(name for name, _ in single)
         for label in ("damping", "friction", "armature"):
             values = finite(getattr(parameters, label), (subject.nv,), f"with_parameters: {label}")

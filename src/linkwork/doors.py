@@ -1,9 +1,12 @@
-"""Doors: whatever a public call raises about its arguments is ours, in words that name the argument.
+"""Doors: whatever a public call raises about its arguments is ours,
+in words that name the argument.
 
-Numbers pass `arguments.as_doubles` inside; a door is what stands around everything else. It costs nothing that can be
-measured while calls succeed. Where one ends in somebody else's exception, its arguments are held against their
-annotations: the first that does not fit is named, with what came and what was expected, and the exception is kept as
-the cause. Where all fit, the fault is ours and goes out as it is; so does what a function of the caller's own raised.
+Numbers pass `arguments.as_doubles` inside; a door is what stands around everything else. It costs
+nothing that can be measured while calls succeed. Where one ends in somebody else's exception, its
+arguments are held against their
+annotations: the first that does not fit is named, with what came and what was expected, and the
+exception is kept as the cause. Where all fit, the fault is ours and goes out as it is; so does what
+a function of the caller's own raised.
 """
 
 from __future__ import annotations
@@ -27,24 +30,44 @@ from linkwork.interrupts import heard
 
 Kind = TypeVar("Kind", bound=type)
 Flags = tuple[tuple[str, int], ...]
-"""(name, place among the arguments) of parameters; one that has no place stands behind all that can come."""
+"""(name, place among the arguments) of parameters;
+one that has no place stands behind all that can come."""
 MARK = "__linkwork_door__"
 _FLOATS = frozenset({float, np.float64, np.float32, np.float16})
 QUICK = 1e-3
 """Seconds; a call that took less the last time has no interrupt to remember."""
 _SIZES = (
-    *("Maximum allowed", "negative dimensions", "must be non-negative", "could not be broadcast", "array is too big"),
+    *(
+        "Maximum allowed",
+        "negative dimensions",
+        "must be non-negative",
+        "could not be broadcast",
+        "array is too big",
+    ),
     "embedded null byte",
 )
 """What numpy and the system say of sizes, shapes and names of files that arguments ask for."""
 _NO_SINGLE_NUMBER = frozenset(
-    ("str", "bool", "int", "None", "ArrayLike", "np.ndarray", "Mapping", "Path", "RobotLike", "Obstacles", "Around")
+    (
+        "str",
+        "bool",
+        "int",
+        "None",
+        "ArrayLike",
+        "np.ndarray",
+        "Mapping",
+        "Path",
+        "RobotLike",
+        "Obstacles",
+        "Around",
+    )
     + ("Values", "Variables", "Forces", "Payloads")
 )
-"""Words of annotations of arguments that are no single number, or whose numbers are asked for inside."""
+"""Words of annotations of arguments that are no single number,
+or whose numbers are asked for inside."""
 DIRECT = "__linkwork_direct__"
-"""Attribute of a class whose methods refuse arguments in machine code, or are called by a solver in every step: a door
-would cost more than they do."""
+"""Attribute of a class whose methods refuse arguments in machine code, or are called by a solver in
+every step: a door would cost more than they do."""
 _WORDS = {
     float: "a number",
     int: "a whole number",
@@ -61,7 +84,8 @@ _WORDS = {
 
 
 def open_doors(room: str) -> None:
-    """Put a door around every public function of a room, the making of its public classes and their methods.
+    """Put a door around every public function of a room,
+    the making of its public classes and their methods.
 
     A public name that is a module of ours with public names of its own has them opened there.
     """
@@ -74,17 +98,28 @@ def open_doors(room: str) -> None:
 
 
 def open_door(room: str, name: str) -> None:
-    """The same for one name; nothing where the room has not loaded it yet, or where it has its door."""
+    """The same for one name; nothing where the room has not loaded it yet,
+    or where it has its door."""
     module = sys.modules[room]
     value = vars(module).get(name)
     if callable(value) and not isinstance(value, type) and not hasattr(value, MARK):
         guarded = door(value, name)
-        guarded.__module__, guarded.__qualname__ = room, name  # where it is found again, as pickle does
+        # where it is found again, as pickle does
+        guarded.__module__, guarded.__qualname__ = (
+            room,
+            name,
+        )
         setattr(module, name, guarded)
-    elif isinstance(value, type) and not issubclass(value, BaseException) and not getattr(value, "_is_protocol", False):
+    elif (
+        isinstance(value, type)
+        and not issubclass(value, BaseException)
+        and not getattr(value, "_is_protocol", False)
+    ):
         with_door(value, methods=DIRECT not in vars(value))
         for base in value.__mro__[1:]:  # methods that it has from classes of ours
-            ours = base.__module__.startswith("linkwork") and not getattr(base, "_is_protocol", False)
+            ours = base.__module__.startswith("linkwork") and not getattr(
+                base, "_is_protocol", False
+            )
             if ours and DIRECT not in vars(base):
                 with_door(base, methods=True)
 
@@ -93,10 +128,15 @@ def with_door(kind: Kind, methods: bool = False) -> Kind:
     """A class whose making has a door; with `methods` its own public methods too."""
     making = vars(kind).get("__init__")
     if isinstance(making, types.FunctionType) and not hasattr(making, MARK):
-        if hasattr(kind, "__post_init__") or making.__code__.co_filename != "<string>":  # else it only stores
+        # else it only stores
+        if hasattr(kind, "__post_init__") or making.__code__.co_filename != "<string>":
             kind.__init__ = door(making, kind.__name__, numbers=False)  # type: ignore[misc]
     for name, value in list(vars(kind).items()) if methods else ():
-        if isinstance(value, types.FunctionType) and not name.startswith("_") and not hasattr(value, MARK):
+        if (
+            isinstance(value, types.FunctionType)
+            and not name.startswith("_")
+            and not hasattr(value, MARK)
+        ):
             setattr(kind, name, door(value, name))
         elif isinstance(value, (staticmethod, classmethod)) and not name.startswith("_"):
             if hasattr(value.__func__, MARK):
@@ -108,12 +148,14 @@ def with_door(kind: Kind, methods: bool = False) -> Kind:
 def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callable[..., Any]:
     """The function with a door around it.
 
-    A single number that is none is refused here, for whoever forgets to ask; `numbers=False` lets it through: results
-    of ours are made of what was found, and nan says that there was nothing. A flag that is none is refused as well.
+    A single number that is none is refused here, for whoever forgets to ask; `numbers=False` lets
+    it through: results of ours are made of what was found, and nan says that there was nothing. A
+    flag that is none is refused as well.
     """
 
     flags = _flags(function)
-    is_quick = False  # what took no time the last time is not listened to: a handler of signals costs microseconds
+    # what took no time the last time is not listened to: a handler of signals costs microseconds
+    is_quick = False
     # places of single numbers: all, until the first call has read the annotations
     first, last = 0, sys.maxsize if numbers else 0
 
@@ -157,7 +199,8 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
 
 @functools.lru_cache(maxsize=4096)
 def _single_numbers(function: Callable[..., Any]) -> tuple[int, int]:
-    """From which place of a call up to which a single number may come, by the annotations: doors look at no others."""
+    """From which place of a call up to which a single number may come, by the annotations:
+    doors look at no others."""
     places: list[int] = []
     for place, argument in enumerate(inspect.signature(function).parameters.values()):
         if argument.kind is argument.VAR_POSITIONAL:
@@ -168,20 +211,28 @@ def _single_numbers(function: Callable[..., Any]) -> tuple[int, int]:
     return (places[0], places[-1] + 1) if places else (0, 0)
 
 
-def _no_number(function: Callable[..., Any], who: str, args: tuple[Any, ...], options: dict[str, Any]) -> InvalidInput:
+def _no_number(
+    function: Callable[..., Any], who: str, args: tuple[Any, ...], options: dict[str, Any]
+) -> InvalidInput:
     """What is said of the first argument that is nan."""
     try:
         arguments = inspect.signature(function).bind(*args, **options).arguments
     except TypeError:
         arguments = options  # an argument is missing or unknown, too
-    named = [name for name, value in arguments.items() if value.__class__ in _FLOATS and value != value]
-    return InvalidInput(f"{who}: {named[0] if named else 'an argument'} is nan, expected a finite number")
+    named = [
+        name for name, value in arguments.items() if value.__class__ in _FLOATS and value != value
+    ]
+    return InvalidInput(
+        f"{who}: {named[0] if named else 'an argument'} is nan, expected a finite number"
+    )
 
 
 def _flags(function: Callable[..., Any]) -> Flags:
     """The parameters of a function that are annotated as True or False."""
     annotated = getattr(function, "__annotations__", {})
-    names = [name for name, hint in annotated.items() if hint in ("bool", bool) and name != "return"]
+    names = [
+        name for name, hint in annotated.items() if hint in ("bool", bool) and name != "return"
+    ]
     if not names:
         return ()
     code = inspect.unwrap(function).__code__
@@ -199,9 +250,14 @@ def _check_flags(flags: Flags, who: str, args: tuple[Any, ...], options: Mapping
 
 
 def blamed(
-    function: Callable[..., Any], who: str, args: tuple[Any, ...], options: dict[str, Any], error: Exception
+    function: Callable[..., Any],
+    who: str,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    error: Exception,
 ) -> LinkworkError | None:
-    """What to say about the arguments of a call that ended in somebody else's exception; None where they fit."""
+    """What to say about the arguments of a call that ended in somebody else's exception;
+    None where they fit."""
     signature = inspect.signature(function)
     try:
         bound = signature.bind(*args, **options).arguments
@@ -217,18 +273,28 @@ def blamed(
     hints = _hints(function)
     for name, value in arguments.items():
         if expected := misfit(value, hints.get(name, Any), name):
-            return InvalidInput(f"{who}: {name} is {shown(value)}, expected {expected} ({_told(error)})")
+            return InvalidInput(
+                f"{who}: {name} is {shown(value)}, expected {expected} ({_told(error)})"
+            )
     # an object of the caller's that is called and fails
     for name, value in arguments.items():
         if callable(value) and not hasattr(value, "__code__") and hints.get(name) is not None:
             if "Callable" in str(hints[name]):
                 return InvalidInput(f"{who}: {name} = {shown(value)} raised {_told(error)}")
     # sizes that no array has
-    if isinstance(error, (MemoryError, OverflowError)) or any(words in str(error) for words in _SIZES):
-        sizes = [name for name, value in arguments.items() if not callable(value) and not hasattr(value, "subject")]
+    if isinstance(error, (MemoryError, OverflowError)) or any(
+        words in str(error) for words in _SIZES
+    ):
+        sizes = [
+            name
+            for name, value in arguments.items()
+            if not callable(value) and not hasattr(value, "subject")
+        ]
         if sizes:
             came = ", ".join(f"{name} = {shown(arguments[name])}" for name in sizes)
-            return InvalidInput(f"{who}: no array has the size that {came} asks for: {_told(error)}")
+            return InvalidInput(
+                f"{who}: no array has the size that {came} asks for: {_told(error)}"
+            )
     # whatever is annotated so widely that nothing could be told before
     loose = [name for name in arguments if _is_open(hints.get(name, Any))]
     told = str(error)
@@ -242,8 +308,11 @@ def blamed(
 def _wrong_call(
     signature: inspect.Signature, who: str, args: tuple[Any, ...], options: dict[str, Any]
 ) -> WrongCall | None:
-    """What to say where arguments are missing, unknown or too many; None where Python's own sentence says it."""
-    known = [p for p in signature.parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    """What to say where arguments are missing, unknown or too many;
+    None where Python's own sentence says it."""
+    known = [
+        p for p in signature.parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+    ]
     known = [p for p in known if p.name not in ("self", "cls")]
     kinds = {p.kind for p in signature.parameters.values()}
     names = [p.name for p in known]
@@ -255,13 +324,18 @@ def _wrong_call(
     given = len(args) - any(name in signature.parameters for name in ("self", "cls"))
     places = [p.name for p in known if p.kind is not p.KEYWORD_ONLY]
     if given > len(places) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        return WrongCall(f"{who}: {given} arguments without a name, expected at most {len(places)}: {takes}")
-    missing = [p.name for p in known if p.default is p.empty and p.name not in {*places[:given], *options}]
+        return WrongCall(
+            f"{who}: {given} arguments without a name, expected at most {len(places)}: {takes}"
+        )
+    missing = [
+        p.name for p in known if p.default is p.empty and p.name not in {*places[:given], *options}
+    ]
     return WrongCall(f"{who}: {' and '.join(missing)} missing; {takes}") if missing else None
 
 
 def misfit(value: Any, hint: Any, name: str = "") -> str:
-    """What an annotation expects, in words, where a value does not fit; nothing where it does or cannot be told."""
+    """What an annotation expects, in words, where a value does not fit;
+    nothing where it does or cannot be told."""
     if hint is Any or isinstance(hint, TypeVar) or hint is inspect.Parameter.empty:
         return _no_robot(value, name)
     if name == "seed" and isinstance(value, (int, np.integer)) and value < 0:
@@ -275,7 +349,9 @@ def misfit(value: Any, hint: Any, name: str = "") -> str:
     if origin is typing.Literal:
         choices = typing.get_args(hint)
         return (
-            "" if any(value is c or (type(value) is type(c) and value == c) for c in choices) else f"one of {choices}"
+            ""
+            if any(value is c or (type(value) is type(c) and value == c) for c in choices)
+            else f"one of {choices}"
         )
     kind = origin or hint
     fits = _FITS.get(kind)
@@ -313,17 +389,30 @@ def _is_key(value: Any) -> bool:
 
 
 def _no_robot(value: Any, name: str) -> str:
-    wanted = name in ("robot", "subject") and not hasattr(value, "subject") and not hasattr(value, "model")
+    wanted = (
+        name in ("robot", "subject")
+        and not hasattr(value, "subject")
+        and not hasattr(value, "model")
+    )
     return "a robot: lw.load(name)" if wanted else ""
 
 
 def _parts(value: Any, hints: tuple[Any, ...]) -> str:
     """Whether the parts of a sequence fit; what can be looked at only once is left alone."""
     wanted = [h for h in hints if h is not Ellipsis]
-    if isinstance(value, (str, bytes, bytearray)) and wanted and str not in wanted and Any not in wanted:
+    if (
+        isinstance(value, (str, bytes, bytearray))
+        and wanted
+        and str not in wanted
+        and Any not in wanted
+    ):
         return "a list, not text"
     if not hints or not isinstance(value, (tuple, list, np.ndarray, range)):
-        return "" if isinstance(value, (tuple, list, set, frozenset, np.ndarray, str, bytes, range)) else "a list"
+        return (
+            ""
+            if isinstance(value, (tuple, list, set, frozenset, np.ndarray, str, bytes, range))
+            else "a list"
+        )
     if isinstance(value, tuple) and Ellipsis not in hints and len(value) != len(hints):
         return f"{len(hints)} of them"
     for part in value[:100]:

@@ -1,4 +1,5 @@
-"""The one exception family of linkwork: few children, each also the builtin a caller would expect."""
+"""The one exception family of linkwork: few children, each also the builtin a caller would
+expect."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class WrongCall(InvalidInput, TypeError):
 class InvalidModel(LinkworkError, ValueError):
     """A robot description contradicts itself or physics.
 
-    `culprit` is ("body" | "joint" | "frame", name) where one is to blame; a reader of files finds the line by it.
+    `culprit` is ("body" | "joint" | "frame", name) where one is to blame; a reader of files finds
+    the line by it.
     """
 
     def __init__(self, sentence: str = "", culprit: tuple[str, str] | None = None) -> None:
@@ -47,7 +49,8 @@ class ComputationError(LinkworkError, ArithmeticError):
 
 
 class SimulationStopped(ComputationError):
-    """A simulation could not run to its end; `partial` is the result with everything computed until then."""
+    """A simulation could not run to its end; `partial` is the result with everything computed until
+    then."""
 
     def __init__(self, sentence: str = "", partial: object = None) -> None:
         super().__init__(sentence)
@@ -56,14 +59,15 @@ class SimulationStopped(ComputationError):
 
 LONGEST_MEANT = 100
 MOST_MEANT = 1000
-"""Names longer than the one and lists longer than the other get no suggestion: its cost grows with both."""
+"""Names longer than the one and lists longer than the other get no suggestion:
+its cost grows with both."""
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """` did you mean "x"?` for the nearest choice, or an empty string.
 
-    The work is bounded: nothing is suggested for a name of more than LONGEST_MEANT characters or among more than
-    MOST_MEANT choices, and longer choices are not looked at.
+    The work is bounded: nothing is suggested for a name of more than LONGEST_MEANT characters or
+    among more than MOST_MEANT choices, and longer choices are not looked at.
     """
     name = str(name)
     if len(name) > LONGEST_MEANT:

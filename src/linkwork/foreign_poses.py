@@ -1,12 +1,14 @@
-"""Foreign poses: the arrays inside poses and rotations of other libraries, which are known by what they have.
+"""Foreign poses: the arrays inside poses and rotations of other libraries,
+which are known by what they have.
 
     pin.SE3                             homogeneous
     scipy's RigidTransform, Rotation    as_matrix()
     spatialmath's SE3, SO3              A
-    MuJoCo's views of bodies, sites,    xpos and xmat of MjData (world axes); pos and quat (w first) of MjModel and
+    MuJoCo's views of bodies, sites,    xpos and xmat of MjData (world axes); pos and quat (w first)
+                                        of MjModel and
       geometries, cameras, mocap        MjSpec (axes of their parent)
-    a pair                              (position, rotation) or (rotation, position), a rotation being a matrix or one
-                                        of the above
+    a pair                              (position, rotation) or (rotation, position), a rotation
+                                        being a matrix or one of the above
 
 Nothing of these libraries is imported.
 """
@@ -22,11 +24,13 @@ from linkwork.errors import InvalidInput
 
 _MATRICES = ("homogeneous", "as_matrix", "A")
 _VIEWS = (("xpos", "xmat"), ("pos", "quat"), ("mocap_pos", "mocap_quat"))
-"""Where a view of MuJoCo has its position and its rotation; what stands in the world comes first."""
+"""Where a view of MuJoCo has its position and its rotation; what stands in the world comes
+first."""
 
 
 def matrix_of(x: Any) -> Any:
-    """The matrix (..., 4, 4) or (..., 3, 3) of a pose or rotation of another library, or x itself."""
+    """The matrix (..., 4, 4) or (..., 3, 3) of a pose or rotation of another library, or x
+    itself."""
     if isinstance(x, (np.ndarray, float, int, str, bytes)):
         return x
     if isinstance(x, (list, tuple)):
@@ -51,7 +55,8 @@ def is_rotation(x: Any) -> bool:
 
 
 def listed(entries: Sequence[Any]) -> Any:
-    """A list in which poses of other libraries are matrices, and a pair of a position and a rotation is one pose."""
+    """A list in which poses of other libraries are matrices,
+    and a pair of a position and a rotation is one pose."""
     plain = [matrix_of(entry) for entry in entries]
     if len(plain) != 2:
         return plain
@@ -62,7 +67,8 @@ def listed(entries: Sequence[Any]) -> Any:
     if sorted(shapes) == [(3,), (4,)]:
         raise InvalidInput(
             "a pair of 3 and 4 numbers does not say where the quaternion's w stands; expected "
-            "lw.pose(xyz, quaternion=...) for x y z w or lw.pose(xyz, quaternion_wxyz=...) for w x y z (MuJoCo)"
+            "lw.pose(xyz, quaternion=...) for x y z w or lw.pose(xyz, quaternion_wxyz=...) for w x "
+            "y z (MuJoCo)"
         )
     return plain
 
@@ -75,7 +81,8 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 
 def _filled(x: Any, name: str) -> bool:
-    """Whether a view has an array of this name, and something in it (a body without mocap has none)."""
+    """Whether a view has an array of this name, and something in it (a body without mocap has
+    none)."""
     try:
         return np.size(getattr(x, name)) >= 3
     except Exception:  # MuJoCo's views raise for names of other kinds of objects
@@ -85,9 +92,13 @@ def _filled(x: Any, name: str) -> bool:
 def _of_view(x: Any, position: str, rotation: str) -> np.ndarray:
     kind = getattr(getattr(x, "alt", None), "type", 0)
     if int(kind) != 0:
-        raise InvalidInput("an element of MjSpec whose rotation is not said by its quat; expected one of MjModel")
+        raise InvalidInput(
+            "an element of MjSpec whose rotation is not said by its quat; expected one of MjModel"
+        )
     numbers = np.array(getattr(x, rotation), dtype=float).ravel()
-    return _rigid(getattr(x, position), numbers.reshape(3, 3) if numbers.size == 9 else _of_wxyz(numbers))
+    return _rigid(
+        getattr(x, position), numbers.reshape(3, 3) if numbers.size == 9 else _of_wxyz(numbers)
+    )
 
 
 def _of_wxyz(quaternion: np.ndarray) -> np.ndarray:

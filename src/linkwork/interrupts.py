@@ -1,8 +1,9 @@
 """Interrupts: Ctrl-C is heard although the code it falls into swallows it.
 
-CasADi's conversions ask Python objects what they are and forget what those raise. A KeyboardInterrupt that arrives
-there is lost (in two of three products of symbols), or becomes a NotImplementedError or SystemError. So while a call
-of ours runs, an interrupt is remembered: it is sent again until somebody hears it, and the call ends with it.
+CasADi's conversions ask Python objects what they are and forget what those raise. A
+KeyboardInterrupt that arrives there is lost (in two of three products of symbols), or becomes a
+NotImplementedError or SystemError. So while a call of ours runs, an interrupt is remembered: it is
+sent again until somebody hears it, and the call ends with it.
 """
 
 from __future__ import annotations
@@ -53,11 +54,13 @@ class _Interrupt:
 
     def end(self) -> None:
         """Nothing is sent from here on."""
-        self.is_over = self.came  # from here on the handler says nothing, and waiting cannot be disturbed
+        # from here on the handler says nothing, and waiting cannot be disturbed
+        self.is_over = self.came
         if self.came:
             with self._lock:
                 pass
-        _set_handler(signal.SIGINT, signal.default_int_handler)  # what is still pending is delivered first
+        # what is still pending is delivered first
+        _set_handler(signal.SIGINT, signal.default_int_handler)
 
 
 def wait_until(event: threading.Event, seconds: float | None = None) -> None:
@@ -71,11 +74,16 @@ def wait_until(event: threading.Event, seconds: float | None = None) -> None:
 
 
 def heard(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """call(*args, **options); an interrupt while it runs ends it with KeyboardInterrupt, whoever swallows that.
+    """call(*args, **options); an interrupt while it runs ends it with KeyboardInterrupt,
+    whoever swallows that.
 
-    Of the main thread, where Python's own handler stands; else, as inside another call of ours, the call alone.
+    Of the main thread, where Python's own handler stands; else, as inside another call of ours, the
+    call alone.
     """
-    if _get_handler(signal.SIGINT) is not signal.default_int_handler or _thread.get_ident() != _MAIN:
+    if (
+        _get_handler(signal.SIGINT) is not signal.default_int_handler
+        or _thread.get_ident() != _MAIN
+    ):
         return call(*args, **options)
     interrupt = _Interrupt()
     _set_handler(signal.SIGINT, interrupt)

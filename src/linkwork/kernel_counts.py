@@ -1,4 +1,5 @@
-"""Kernel counts: what a robot has compiled so far, and how many operations each takes beside what papers publish."""
+"""Kernel counts: what a robot has compiled so far,
+and how many operations each takes beside what papers publish."""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ class Published(NamedTuple):
 class Kernels(ByName[Kernel]):
     """Kernels by the name of what they compute: `robot.kernels["inverse_dynamics"].operations`.
 
-    Several of one name (poses of two frames, say) are numbered from the second on. An operation is one addition,
-    multiplication, fused multiply-add or function; `published` has the counts of papers, which fuse nothing.
+    Several of one name (poses of two frames, say) are numbered from the second on. An operation is
+    one addition, multiplication, fused multiply-add or function; `published` has the counts of
+    papers, which fuse nothing.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -40,7 +42,11 @@ class Kernels(ByName[Kernel]):
                 number += 1
                 free = f"{name} {number}"
             self._kernels[free] = kernel
-        self.published = {"christoffel": Published(*table_2(subject.nv), "[Safeea2019] table 2, additions corrected")}
+        self.published = {
+            "christoffel": Published(
+                *table_2(subject.nv), "[Safeea2019] table 2, additions corrected"
+            )
+        }
 
     def __getitem__(self, name: str) -> Kernel:
         if name not in self._kernels:

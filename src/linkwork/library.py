@@ -110,7 +110,11 @@ _OPTIONS = {
     ".sdf": ("package_dirs", "model"),
     ".xacro": ("package_dirs", "mappings"),
 }
-_WRITERS: dict[str, Callable[[Robot, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
+_WRITERS: dict[str, Callable[[Robot, Path], None]] = {
+    ".urdf": _write_urdf,
+    ".xml": _write_mjcf,
+    YAML: _write_yaml,
+}
 
 
 @collected_later
@@ -125,23 +129,29 @@ def load(
     text: str | bytes | None = None,
     **options: Any,
 ) -> Robot:
-    """The robot of a built-in name, of a file (.robot.yaml, .urdf, MJCF .xml, .sdf), or of an installed description.
+    """The robot of a built-in name, of a file (.robot.yaml, .urdf, MJCF .xml, .sdf),
+    or of an installed description.
 
     root     "fixed" | "floating": how the root body stands in the world
-    mimic    "follow" | "independent": whether joints that mimic others have coordinates of their own
-    check    level for mass properties, "physical" | "positive" | "any"; None: the format's own default
+    mimic    "follow" | "independent": whether joints that mimic others have coordinates of their
+             own
+    check    level for mass properties, "physical" | "positive" | "any"; None: the format's own
+             default
     live     variables of a .robot.yaml that stay inputs of every kernel
-    strict   None: what is wrong in a drawing detail is passed over with one warning a file, what could change the
-             mechanics is refused; False: the latter is passed over too where the meaning is plain (left-over xacro
-             elements, reversed limits), each named; True: everything is refused
+    strict   None: what is wrong in a drawing detail is passed over with one warning a file, what
+             could change the mechanics is refused; False: the latter is passed over too where the
+             meaning is plain (left-over xacro elements, reversed limits), each named; True:
+             everything is refused
     visuals  False: what is only drawn is not read
-    text     the description itself instead of a file, as a robot_description topic carries it (URDF, MJCF,
-             SDF or .robot.yaml); `name` is then what errors call it
-    options  of the format's reader: package_dirs for URDF, folders for MJCF, model for SDF, mappings for .xacro
+    text     the description itself instead of a file, as a robot_description topic carries it
+             (URDF, MJCF, SDF or .robot.yaml); `name` is then what errors call it
+    options  of the format's reader: package_dirs for URDF, folders for MJCF, model for SDF,
+             mappings for .xacro
 
-    A built-in name wins over a file of that name in the present folder (write "./name" for the file). Installed
-    descriptions come through the package robot_descriptions, if it is installed and its files are on this disk;
-    nothing is ever fetched. "christoffel-<n>" is the random arm of [Safeea2019] with n joints.
+    A built-in name wins over a file of that name in the present folder (write "./name" for the
+    file). Installed descriptions come through the package robot_descriptions, if it is installed
+    and its files are on this disk; nothing is ever fetched. "christoffel-<n>" is the random arm of
+    [Safeea2019] with n joints.
     """
     choice(root, ("fixed", "floating"), "load: root")
     live = name_list(live, "load: live")
@@ -152,11 +162,16 @@ def load(
     if text is not None:
         return _of_text(text, name, options | common, live)
     if name is None:
-        raise InvalidInput("load: neither name nor text is given, expected a robot's name, a path, or text=...")
+        raise InvalidInput(
+            "load: neither name nor text is given, expected a robot's name, a path, or text=..."
+        )
     generated = _generated(name, check)
     if generated is not None:
         if live or options:
-            raise NotPossible(f'load: "{name}" is made by a recipe; it has no variables and takes no other options')
+            raise NotPossible(
+                f'load: "{name}" is made by a recipe; it has no variables and takes no '
+                "other options"
+            )
         return Robot(generated if root == "fixed" else with_base(generated, floating=True))
     options |= common
     path = _path_of(name)
@@ -167,7 +182,9 @@ def load(
         description = _read(read_robot_yaml, path, options)
         return Robot(description.build({}), description, live=live)
     if live:
-        raise NotPossible(f'load: "{path.name}" has no variables that could be live; only a {YAML} has them')
+        raise NotPossible(
+            f'load: "{path.name}" has no variables that could be live; only a {YAML} has them'
+        )
     for ending, read in _READERS.items():
         if file.endswith(ending):
             return Robot(_read(read, path, options))
@@ -175,7 +192,9 @@ def load(
     raise InvalidFile(f'load: "{path}" has an unknown ending, expected one of {endings}')
 
 
-def _of_text(text: str | bytes, name: str | Path | None, options: dict[str, Any], live: Sequence[str]) -> Robot:
+def _of_text(
+    text: str | bytes, name: str | Path | None, options: dict[str, Any], live: Sequence[str]
+) -> Robot:
     """The robot that a text describes; its first element says in which format."""
     from linkwork.formats.xml import root_tag
 
@@ -188,10 +207,14 @@ def _of_text(text: str | bytes, name: str | Path | None, options: dict[str, Any]
         description = Description(text, str(name or "robot.yaml text"), **options)
         return Robot(description.build({}), description, live=live)
     if live:
-        raise NotPossible(f"load: the text has no variables that could be live; only a {YAML} has them")
+        raise NotPossible(
+            f"load: the text has no variables that could be live; only a {YAML} has them"
+        )
     if tag not in _TEXT_READERS:
         known = ", ".join(f"<{each}>" for each in _TEXT_READERS)
-        raise InvalidFile(f"load: the text begins with <{tag[:60]}>, expected {known} or the text of a {YAML}")
+        raise InvalidFile(
+            f"load: the text begins with <{tag[:60]}>, expected {known} or the text of a {YAML}"
+        )
     return Robot(_TEXT_READERS[tag](text, str(name or "text"), **options))
 
 
@@ -216,12 +239,12 @@ def robots() -> dict[str, str]:
 def save(robot: Robot, path: str | Path, loops: str = "closed") -> Path:
     """Write a robot to a file; the ending (.robot.yaml, .urdf, .xml for MJCF) names the format.
 
-    loops   "closed"; "open" leaves out what closes loops, which URDF has no word for: the tree is written, and one
-            warning names the closures that are missing
+    loops   "closed"; "open" leaves out what closes loops, which URDF has no word for: the tree is
+            written, and one warning names the closures that are missing
 
-    Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml is written with its
-    variables and expressions, variables at their present values; one changed in another way since, or with meshes
-    beside its file, as numbers.
+    Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml is
+    written with its variables and expressions, variables at their present values; one changed in
+    another way since, or with meshes beside its file, as numbers.
     """
     if not isinstance(robot, Robot):
         raise InvalidInput(f"save: robot is a {type(robot).__name__}, expected a Robot")
@@ -236,7 +259,9 @@ def save(robot: Robot, path: str | Path, loops: str = "closed") -> Path:
         if path.name.endswith(ending):
             write(robot, path)
             return path
-    raise NotPossible(f'save: "{path.name}" has an unknown ending, expected one of {", ".join(_WRITERS)}')
+    raise NotPossible(
+        f'save: "{path.name}" has an unknown ending, expected one of {", ".join(_WRITERS)}'
+    )
 
 
 def _opened(robot: Robot) -> Robot:
@@ -250,19 +275,24 @@ def _opened(robot: Robot) -> Robot:
 
 
 def _own_text(robot: Robot) -> str | bytes | None:
-    """The .robot.yaml a robot came from, where it still describes it: variables and expressions are kept."""
+    """The .robot.yaml a robot came from, where it still describes it:
+    variables and expressions are kept."""
     description = robot.subject.parametric
     from linkwork.formats.robot_yaml import Description
 
     if not isinstance(description, Description):
         return None
-    relative = any(shape.mesh for body in robot.model.bodies for shape in (*body.visuals, *body.collisions))
+    relative = any(
+        shape.mesh for body in robot.model.bodies for shape in (*body.visuals, *body.collisions)
+    )
     return None if relative else description.text_with(dict(robot.model.variables))
 
 
 def _path_of(name: str | Path) -> Path:
     if not isinstance(name, (str, Path)):
-        raise InvalidInput(f"load: name is a {type(name).__name__}, expected the name of a robot or a path")
+        raise InvalidInput(
+            f"load: name is a {type(name).__name__}, expected the name of a robot or a path"
+        )
     if str(name) in _built_in():
         return FOLDER / f"{name}{YAML}"
     path = Path(name)
@@ -274,7 +304,8 @@ def _path_of(name: str | Path) -> Path:
     endings = ", ".join((YAML, *_READERS))
     if str(name) in installed_names():
         raise UnknownName(
-            f'robot "{name}" is known to robot_descriptions, but its files are not on this disk; linkwork fetches '
+            f'robot "{name}" is known to robot_descriptions, but its files are not on this disk; '
+            "linkwork fetches "
             f"nothing: python -m robot_descriptions pull {name}_description"
         )
     known = [*_built_in(), *installed_names()]
@@ -282,7 +313,8 @@ def _path_of(name: str | Path) -> Path:
     raise UnknownName(
         f'there is no robot "{name}"{near} Built in: lw.robots(); a file ends in {endings}'
         if near
-        else f'there is no robot "{name}"; built in: {", ".join(_built_in())}; a file ends in {endings}{_more()}'
+        else f'there is no robot "{name}"; built in: {", ".join(_built_in())}; a file ends in '
+        f"{endings}{_more()}"
     )
 
 
@@ -298,9 +330,13 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
         unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         if unknown is None or unknown[1] not in options:
             raise
-        known_options = next((names for ending, names in _OPTIONS.items() if path.name.lower().endswith(ending)), ())
+        known_options = next(
+            (names for ending, names in _OPTIONS.items() if path.name.lower().endswith(ending)), ()
+        )
         option, known = unknown[1], ["root", "mimic", "check", "strict", "visuals", *known_options]
-        near = '; did you mean root="floating"?' if "float" in option else did_you_mean(option, known)
+        near = (
+            '; did you mean root="floating"?' if "float" in option else did_you_mean(option, known)
+        )
         raise InvalidInput(
             f'load: no option "{option}" for {path.name}; options are {", ".join(known)}{near}'
         ) from None
@@ -308,7 +344,8 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
 
 @cache
 def _built_in() -> dict[str, str]:
-    """Name -> its line; the files of this package begin with name and description, so no more is read."""
+    """Name -> its line; the files of this package begin with name and description,
+    so no more is read."""
     summaries = {}
     for path in sorted(FOLDER.glob(f"*{YAML}"), key=lambda path: path.name.removesuffix(YAML)):
         with path.open(encoding="utf-8") as file:

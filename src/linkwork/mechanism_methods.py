@@ -1,4 +1,5 @@
-"""Mechanism methods: closed loops, actuators and loads of a robot; each a signature, a docstring and one call."""
+"""Mechanism methods: closed loops, actuators and loads of a robot; each a signature,
+a docstring and one call."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class MechanismMethods:
 
     @property
     def actuators(self) -> tuple[str, ...]:
-        """Names of the commands, in the order of c: motors by their joint, transmissions by their own name."""
+        """Names of the commands, in the order of c: motors by their joint,
+        transmissions by their own name."""
         from linkwork.actuation import layout
 
         return layout.layout_of(self.subject).names
@@ -47,18 +49,25 @@ class MechanismMethods:
         q0: ArrayLike | None = None,
         variables: Variables | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, v, a for commands c (..., nc) [m, rad], their rates and second derivatives. See actuation/conversion.py.
+        """q, v, a for commands c (..., nc) [m, rad], their rates and second derivatives.
+        See actuation/conversion.py.
 
-        q0: where the search starts for loops without a closed form; left out, the robot's assembled reference.
+        q0: where the search starts for loops without a closed form; left out, the robot's assembled
+        reference.
         """
         from linkwork.actuation import conversion
 
         return conversion.from_actuators(self.subject, c, cd, cdd, q0, variables)
 
     def to_actuators(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, variables: Variables | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+        variables: Variables | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See actuation/coordinates.py."""
+        """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations.
+        See actuation/coordinates.py."""
         from linkwork.actuation import coordinates
 
         return coordinates.to_actuators(self.subject, q, v, a, variables)
@@ -72,7 +81,8 @@ class MechanismMethods:
         payload: Payloads | None = None,
         variables: Variables | None = None,
     ) -> Loads:
-        """Wrench of every joint, force of every actuator and spring, base wrench. See loads/loads.py."""
+        """Wrench of every joint, force of every actuator and spring, base wrench.
+        See loads/loads.py."""
         from linkwork.loads.loads import loads as loads_of
 
         return loads_of(self.subject, q, v, a, forces, payload, variables)
@@ -86,28 +96,37 @@ class MechanismMethods:
         payload: Payloads | None = None,
         variables: Variables | None = None,
     ) -> Analysis:
-        """From a motion to every position and every load: seven steps, named columns. See loads/analyse.py."""
+        """From a motion to every position and every load: seven steps, named columns.
+        See loads/analyse.py."""
         from linkwork.loads.analyse import analyse as analyse_motion
 
         return analyse_motion(self.subject, motion, times, steps, forces, payload, variables)
 
-    def members(self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None) -> Members:
-        """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name. See loads/members.py."""
+    def members(
+        self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None
+    ) -> Members:
+        """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name.
+        See loads/members.py."""
         from linkwork.loads.members import members as members_of
 
         return members_of(self.subject, q, v, variables)
 
     def assemble(
-        self, q0: ArrayLike | None = None, hold: Sequence[str] = (), variables: Variables | None = None
+        self,
+        q0: ArrayLike | None = None,
+        hold: Sequence[str] = (),
+        variables: Variables | None = None,
     ) -> Assembly:
-        """Coordinates near q0 (left out: the reference) for which every loop closes. See loops/assembly.py."""
+        """Coordinates near q0 (left out: the reference) for which every loop closes.
+        See loops/assembly.py."""
         from linkwork.loops import assembly
 
         start = assembly.reference(self.subject) if q0 is None else q0
         return assembly.assemble(self.subject, start, hold, variables=variables)
 
     def mobility(self, q: ArrayLike | None = None) -> Mobility:
-        """Degrees of freedom by counting and by rank, redundant constraints by name. See loops/mobility.py."""
+        """Degrees of freedom by counting and by rank, redundant constraints by name.
+        See loops/mobility.py."""
         from linkwork.loops.mobility import mobility as mobility_of
 
         return mobility_of(self.subject, q)
@@ -120,13 +139,17 @@ class MechanismMethods:
         stabilisation: float = 0.0,
         variables: Variables | None = None,
     ) -> np.ndarray:
-        """a (..., nv) for efforts (..., nc) of `actuators`, loops kept closed. See actuation/efforts.py."""
+        """a (..., nv) for efforts (..., nc) of `actuators`, loops kept closed.
+        See actuation/efforts.py."""
         from linkwork.actuation import efforts
 
         return efforts.loop_dynamics(self.subject, q, v, effort, stabilisation, variables)
 
-    def consistent(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest state q, v with closed loops, to start a simulation from. See loops/dynamics.py."""
+    def consistent(
+        self, q: ArrayLike | None = None, v: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest state q, v with closed loops, to start a simulation from.
+        See loops/dynamics.py."""
         from linkwork.loops import dynamics
 
         return dynamics.consistent(self.subject, q, v)

@@ -1,4 +1,5 @@
-"""Peers: what a quantity is called in the tools that people come from, so that a wrong name says the right one."""
+"""Peers: what a quantity is called in the tools that people come from,
+so that a wrong name says the right one."""
 
 from __future__ import annotations
 
@@ -115,18 +116,23 @@ ROOMS = {
 """Name at the top of another tool, or of a room here -> what stands behind `lw.`."""
 
 
-def unknown(what: str, name: str, prefix: str, names: dict[str, str], own: list[str]) -> UnknownAttribute:
+def unknown(
+    what: str, name: str, prefix: str, names: dict[str, str], own: list[str]
+) -> UnknownAttribute:
     """The error for a name that an object has not, with what was probably meant."""
     if name in names:
-        return UnknownAttribute(f"{what} has no attribute {name!r}; here it is {prefix}{names[name]}")
+        return UnknownAttribute(
+            f"{what} has no attribute {name!r}; here it is {prefix}{names[name]}"
+        )
     return UnknownAttribute(f"{what} has no attribute {name!r}{did_you_mean(name, own)}")
 
 
 class OtherName:
-    """A name that other tools have on a robot: whoever asks for it is told ours, and `hasattr` says no.
+    """A name that other tools have on a robot: whoever asks for it is told ours,
+    and `hasattr` says no.
 
-    A class with `__getattr__` could do that for every name, but then the interpreter looks up each method of it in the
-    slow way: a fifth of a call of inverse dynamics.
+    A class with `__getattr__` could do that for every name, but then the interpreter looks up each
+    method of it in the slow way: a fifth of a call of inverse dynamics.
     """
 
     def __init__(self, name: str) -> None:
@@ -134,11 +140,14 @@ class OtherName:
 
     def __get__(self, robot: Any, kind: type) -> NoReturn:
         what = kind.__name__ if robot is None else f'robot "{robot.name}"'
-        raise UnknownAttribute(f"{what} has no attribute {self._name!r}; here it is robot.{NAMES[self._name]}")
+        raise UnknownAttribute(
+            f"{what} has no attribute {self._name!r}; here it is robot.{NAMES[self._name]}"
+        )
 
 
 def with_other_names(kind: Kind) -> Kind:
-    """A class of robots that knows the names of other tools, but for those that mean the same here."""
+    """A class of robots that knows the names of other tools, but for those that mean the same
+    here."""
     for name in NAMES:
         if not hasattr(kind, name):
             setattr(kind, name, OtherName(name))

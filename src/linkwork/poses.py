@@ -1,4 +1,5 @@
-"""Poses as people say them: one function from every usual way of writing a position and a rotation."""
+"""Poses as people say them: one function from every usual way of writing a position and a
+rotation."""
 
 from __future__ import annotations
 
@@ -27,12 +28,16 @@ def pose(
     rotation_vector: ArrayLike | None = None,
     degrees: bool = False,
 ) -> np.ndarray:
-    """A pose (..., 4, 4) from a position [m] and at most one way of saying a rotation; batches broadcast.
+    """A pose (..., 4, 4) from a position [m] and at most one way of saying a rotation;
+    batches broadcast.
 
-    xyz               (..., 3); or a whole pose: (..., 4, 4), pin.SE3, spatialmath's SE3, scipy's RigidTransform or
-                      Rotation, MuJoCo's `data.body("hand")`, `model.site("tip")`, a pair (position, rotation)
-    rpy               (..., 3) roll, pitch, yaw about the fixed x, y, z axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll)
-    quaternion        (..., 4) as x, y, z, w (ROS, Pinocchio, scipy); quaternion_wxyz: as w, x, y, z (MuJoCo)
+    xyz               (..., 3); or a whole pose: (..., 4, 4), pin.SE3, spatialmath's SE3, scipy's
+                      RigidTransform or Rotation, MuJoCo's `data.body("hand")`, `model.site("tip")`,
+                      a pair (position, rotation)
+    rpy               (..., 3) roll, pitch, yaw about the fixed x, y, z axes, as in URDF: Rz(yaw)
+                      Ry(pitch) Rx(roll)
+    quaternion        (..., 4) as x, y, z, w (ROS, Pinocchio, scipy); quaternion_wxyz: as w, x, y, z
+                      (MuJoCo)
     matrix            (..., 3, 3), or a scipy Rotation
     rotation_vector   (..., 3) axis times angle
     degrees           rpy and rotation_vector are in degrees, else in radians
@@ -41,20 +46,27 @@ def pose(
     """
     if is_rotation(xyz):
         if matrix is not None:
-            raise InvalidInput("pose: xyz is a rotation and matrix is given, expected one way of saying a rotation")
+            raise InvalidInput(
+                "pose: xyz is a rotation and matrix is given, expected one way of saying a rotation"
+            )
         xyz, matrix = np.zeros(3), xyz
     rotations = {"rpy": rpy, "quaternion": quaternion, "quaternion_wxyz": quaternion_wxyz}
     rotations |= {"matrix": matrix, "rotation_vector": rotation_vector}
     said = [name for name in _WAYS if rotations[name] is not None]
     if len(said) > 1:
-        raise InvalidInput(f"pose: {' and '.join(said)} are given, expected one way of saying a rotation")
+        raise InvalidInput(
+            f"pose: {' and '.join(said)} are given, expected one way of saying a rotation"
+        )
     place = as_doubles(xyz, "pose: xyz")
     if place.ndim >= 2 and place.shape[-2:] == (4, 4) and not said:
         return _checked(place)
     if place.ndim < 1 or place.shape[-1] != 3 or not np.isfinite(place).all():
-        words = "; a quaternion goes beside it: quaternion= (x y z w) or quaternion_wxyz=" * (place.shape[-1:] == (7,))
+        words = "; a quaternion goes beside it: quaternion= (x y z w) or quaternion_wxyz=" * (
+            place.shape[-1:] == (7,)
+        )
         raise InvalidInput(
-            f"pose: xyz has shape {place.shape}, expected finite numbers (..., 3) or a pose (..., 4, 4){words}"
+            f"pose: xyz has shape {place.shape}, expected finite numbers (..., 3) or a pose "
+            f"(..., 4, 4){words}"
         )
     R = _rotation(said[0], rotations[said[0]], degrees) if said else np.eye(3)
     lead = broadcast({"xyz": place.shape[:-1], "rotation": R.shape[:-2]}, "pose")
@@ -64,22 +76,36 @@ def pose(
 
 
 def pose_numbers(target: Any, who: str) -> np.ndarray:
-    """The numbers of poses (..., 4, 4) or positions (..., 3) of any library; a rotation alone is refused.
+    """The numbers of poses (..., 4, 4) or positions (..., 3) of any library;
+    a rotation alone is refused.
 
     Its matrix (3, 3) would be read as three positions.
     """
     if is_rotation(target):
-        raise InvalidInput(f"{who} is a rotation without a position, expected a pose: lw.pose(xyz, matrix=rotation)")
+        raise InvalidInput(
+            f"{who} is a rotation without a position, expected a pose: "
+            "lw.pose(xyz, matrix=rotation)"
+        )
     return as_doubles(target, who)
 
 
 def _rotation(way: str, value: Any, degrees: bool) -> np.ndarray:
     numbers = as_doubles(value, f"pose: {way}")
-    sizes: dict[str, tuple[int, ...]] = {"quaternion": (4,), "quaternion_wxyz": (4,), "matrix": (3, 3)}
+    sizes: dict[str, tuple[int, ...]] = {
+        "quaternion": (4,),
+        "quaternion_wxyz": (4,),
+        "matrix": (3, 3),
+    }
     shape = sizes.get(way, (3,))
-    if numbers.ndim < len(shape) or numbers.shape[-len(shape) :] != shape or not np.isfinite(numbers).all():
+    if (
+        numbers.ndim < len(shape)
+        or numbers.shape[-len(shape) :] != shape
+        or not np.isfinite(numbers).all()
+    ):
         expected = ", ".join(map(str, shape))
-        raise InvalidInput(f"pose: {way} has shape {numbers.shape}, expected finite numbers (..., {expected})")
+        raise InvalidInput(
+            f"pose: {way} has shape {numbers.shape}, expected finite numbers (..., {expected})"
+        )
     unit = math.pi / 180.0 if degrees else 1.0
     if way == "matrix":
         return _nearest(numbers, "pose: matrix")
@@ -87,7 +113,9 @@ def _rotation(way: str, value: Any, degrees: bool) -> np.ndarray:
         return _from_rpy(numbers * unit)
     if way == "rotation_vector":
         return _from_vector(numbers * unit)
-    return _from_quaternion(np.roll(numbers, -1, axis=-1) if way == "quaternion_wxyz" else numbers, way)
+    return _from_quaternion(
+        np.roll(numbers, -1, axis=-1) if way == "quaternion_wxyz" else numbers, way
+    )
 
 
 def _from_rpy(angles: np.ndarray) -> np.ndarray:
@@ -104,19 +132,26 @@ def _from_vector(turn: np.ndarray) -> np.ndarray:
     """Through the quaternion, which has no trouble at zero."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
     share = 0.5 * np.sinc(angle / (2.0 * math.pi))  # sin(angle / 2) / angle
-    return _from_quaternion(np.concatenate([turn * share, np.cos(angle / 2.0)], axis=-1), "rotation_vector")
+    return _from_quaternion(
+        np.concatenate([turn * share, np.cos(angle / 2.0)], axis=-1), "rotation_vector"
+    )
 
 
 def _from_quaternion(xyzw: np.ndarray, way: str) -> np.ndarray:
     length = np.linalg.norm(xyzw, axis=-1, keepdims=True)
     if (np.abs(length - 1.0) > _DEFECT).any():
         off = float(length.flat[np.argmax(np.abs(length - 1.0))])
-        raise InvalidInput(f"pose: {way} has length {off:.6g}, expected unit quaternions (within {_DEFECT:g})")
+        raise InvalidInput(
+            f"pose: {way} has length {off:.6g}, expected unit quaternions (within {_DEFECT:g})"
+        )
     return rotation_of(xyzw / length)
 
 
 def _checked(T: np.ndarray) -> np.ndarray:
-    if not np.isfinite(T).all() or np.abs(T[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:
+    if (
+        not np.isfinite(T).all()
+        or np.abs(T[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9
+    ):
         raise InvalidInput("pose: a rigid motion is finite and its last row is (0, 0, 0, 1)")
     proper = T.copy()
     proper[..., :3, :3] = _nearest(T[..., :3, :3], "pose: the rotation part")
@@ -124,9 +159,12 @@ def _checked(T: np.ndarray) -> np.ndarray:
 
 
 def _nearest(R: np.ndarray, who: str) -> np.ndarray:
-    """The nearest rotation (one step of Newton's iteration for the polar factor), or InvalidInput."""
+    """The nearest rotation (one step of Newton's iteration for the polar factor), or
+    InvalidInput."""
     gap = np.swapaxes(R, -1, -2) @ R - np.eye(3)
     defect = float(np.abs(gap).max(initial=0.0))
     if defect > _DEFECT or (np.linalg.det(R) < 0.0).any():
-        raise InvalidInput(f"{who} is no rotation: R'R differs from the identity by {defect:.3g}, or it mirrors")
+        raise InvalidInput(
+            f"{who} is no rotation: R'R differs from the identity by {defect:.3g}, or it mirrors"
+        )
     return R - R @ gap / 2.0 if defect > 1e-15 else R

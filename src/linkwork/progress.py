@@ -1,4 +1,5 @@
-"""Progress: who is told how much of something long is done: a function, a bar on the terminal, or nobody."""
+"""Progress: who is told how much of something long is done: a function, a bar on the terminal,
+or nobody."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def reported(progress: bool | Report | None, what: str, total: int) -> Iterator[
 
 
 @contextmanager
-def counted(progress: bool | Report | None, what: str, total: int) -> Iterator[Callable[[int], None] | None]:
+def counted(
+    progress: bool | Report | None, what: str, total: int
+) -> Iterator[Callable[[int], None] | None]:
     """What to call with the number done since the last call; None where nobody wants to know."""
     if not progress:
         yield None

@@ -1,4 +1,5 @@
-"""Results that are more than one array: how they show, poses of all bodies, named points, limits."""
+"""Results that are more than one array: how they show, poses of all bodies, named points,
+limits."""
 
 from __future__ import annotations
 
@@ -20,13 +21,18 @@ WORDS = 60
 
 
 def short_repr(cls: T) -> T:
-    """A dataclass that shows in a line or two: small values as they are, of large arrays the shape alone.
+    """A dataclass that shows in a line or two: small values as they are,
+    of large arrays the shape alone.
 
     <Clearance: distance (1000,), body (1000,), ..., bodies 7>
     """
 
     def shown(self: Any) -> str:
-        parts = [f"{field.name} {_shown(getattr(self, field.name))}" for field in fields(self) if field.repr]
+        parts = [
+            f"{field.name} {_shown(getattr(self, field.name))}"
+            for field in fields(self)
+            if field.repr
+        ]
         return f"<{type(self).__name__}: {', '.join(parts)}>"
 
     cls.__repr__ = shown  # type: ignore[assignment]
@@ -34,11 +40,16 @@ def short_repr(cls: T) -> T:
 
 
 def _shown(value: Any) -> str:
-    """A value in few words: numbers with six digits, arrays and collections by their size unless they are small."""
+    """A value in few words: numbers with six digits,
+    arrays and collections by their size unless they are small."""
     if isinstance(value, np.ndarray):
         if value.size > FEW or value.ndim > 1 or value.dtype == object:
             return str(value.shape)
-        return "[" + ", ".join(_shown(entry) for entry in value.ravel()) + "]" if value.ndim else _shown(value.item())
+        return (
+            "[" + ", ".join(_shown(entry) for entry in value.ravel()) + "]"
+            if value.ndim
+            else _shown(value.item())
+        )
     if isinstance(value, float | np.floating | complex | np.complexfloating):
         return f"{value:.6g}"
     if isinstance(value, list | tuple) and len(value) <= FEW:
@@ -55,7 +66,8 @@ def _shown(value: Any) -> str:
 @short_repr
 @dataclass(frozen=True)
 class Poses(Tabular):
-    """Poses of every described body: rotation (..., nb, 3, 3), position (..., nb, 3) [m], in the order of `bodies`."""
+    """Poses of every described body: rotation (..., nb, 3, 3), position (..., nb, 3) [m],
+    in the order of `bodies`."""
 
     bodies: tuple[str, ...]
     rotation: np.ndarray
@@ -65,7 +77,9 @@ class Poses(Tabular):
         """T_world_body (..., 4, 4)."""
         if body not in self.bodies:
             near = did_you_mean(body, self.bodies)
-            raise UnknownName(f'there is no body "{body}"{near}; poses of frames: robot.pose(q, frame)')
+            raise UnknownName(
+                f'there is no body "{body}"{near}; poses of frames: robot.pose(q, frame)'
+            )
         k = self.bodies.index(body)
         return _homogeneous(self.rotation[..., k, :, :], self.position[..., k, :])
 
@@ -77,7 +91,9 @@ class Poses(Tabular):
         """A row a body (of each sample)."""
         shape = self.position.shape[:-1]
         names = np.broadcast_to(np.array(self.bodies, dtype=object), shape)
-        return table_of(shape, {"body": names, "position": self.position, "rotation": self.rotation})
+        return table_of(
+            shape, {"body": names, "position": self.position, "rotation": self.rotation}
+        )
 
 
 def _homogeneous(R: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -87,7 +103,8 @@ def _homogeneous(R: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 class ByName(Mapping[str, Item]):
-    """A mapping by name: brackets tell the nearest name where there is none of that, `in` and `get` only ask.
+    """A mapping by name: brackets tell the nearest name where there is none of that,
+    `in` and `get` only ask.
 
     (Python's own Mapping takes a KeyError for no, which would say nothing.)
     """
@@ -108,12 +125,16 @@ class Points(Tabular, ByName[Mapping[str, np.ndarray]]):
         k = 0
         for body, labels in names.items():
             if labels:
-                self._points[body] = {label: positions[..., k + i, :] for i, label in enumerate(labels)}
+                self._points[body] = {
+                    label: positions[..., k + i, :] for i, label in enumerate(labels)
+                }
             k += len(labels)
 
     def __getitem__(self, body: str) -> Mapping[str, np.ndarray]:
         if body not in self._points:
-            raise UnknownName(f'there is no body with points named "{body}"{did_you_mean(body, self._points)}')
+            raise UnknownName(
+                f'there is no body with points named "{body}"{did_you_mean(body, self._points)}'
+            )
         return self._points[body]
 
     def __iter__(self) -> Iterator[str]:
@@ -128,7 +149,9 @@ class Points(Tabular, ByName[Mapping[str, np.ndarray]]):
 
     def _table(self) -> dict[str, np.ndarray]:
         """A row a point (of each sample)."""
-        places = {(body, name): place for body, points in self.items() for name, place in points.items()}
+        places = {
+            (body, name): place for body, points in self.items() for name, place in points.items()
+        }
         if not places:
             return {}
         positions = np.stack(list(places.values()), axis=-2)
@@ -141,8 +164,9 @@ class Points(Tabular, ByName[Mapping[str, np.ndarray]]):
 @short_repr
 @dataclass(frozen=True)
 class JointLimits(Tabular, rows="lower"):
-    """lower, upper (nq,) [rad, m]; velocity (nv,) [rad/s, m/s]; effort (nv,) [N m, N]; acceleration (nv,)
-    [rad/s^2, m/s^2]; infinite where none is given. Tables have those of (nv,) where nv = nq."""
+    """lower, upper (nq,) [rad, m]; velocity (nv,) [rad/s, m/s]; effort (nv,) [N m, N]; acceleration
+    (nv,) [rad/s^2, m/s^2]; infinite where none is given. Tables have those of (nv,) where nv =
+    nq."""
 
     lower: np.ndarray
     upper: np.ndarray

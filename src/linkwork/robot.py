@@ -32,7 +32,8 @@ from linkwork.quantities.methods import QuantityMethods
 from linkwork.results import JointLimits
 from linkwork.subject import Subject
 
-# Applications are imported by the methods that need them: who only wants poses waits for poses alone.
+# Applications are imported by the methods that need them:
+# who only wants poses waits for poses alone.
 if TYPE_CHECKING:
     from linkwork.actuation.motions import Motions
     from linkwork.formats.dh import DHTable
@@ -51,13 +52,17 @@ if TYPE_CHECKING:
 @with_other_names
 @functools.partial(with_door, methods=True)
 class Robot(QuantityMethods, Looks, MechanismMethods):
-    """A robot: described once, every quantity about it is one call, for one configuration or for a million.
+    """A robot: described once, every quantity about it is one call,
+    for one configuration or for a million.
 
-    Shapes: q (..., nq), v, a, tau (..., nv), with any leading batch dimensions, which broadcast. SI units, radians.
-    Spatial vectors have the linear part first. Nothing is kept between calls but compiled code.
+    Shapes: q (..., nq), v, a, tau (..., nv), with any leading batch dimensions, which broadcast. SI
+    units, radians. Spatial vectors have the linear part first. Nothing is kept between calls but
+    compiled code.
     """
 
-    def __init__(self, model: Model, parametric: Parametric | None = None, live: Sequence[str] = ()) -> None:
+    def __init__(
+        self, model: Model, parametric: Parametric | None = None, live: Sequence[str] = ()
+    ) -> None:
         super().__init__(Subject(sound(model), parametric, tuple(live)))
 
     @classmethod
@@ -70,9 +75,10 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     ) -> Robot:
         """The robot of a DH table, "standard" or "modified" (Craig). See formats/dh.py.
 
-        A row has a, d [m], alpha, theta [rad], joint "revolute" | "prismatic", and may have offset (added to q), mass,
-        com and inertia (about the com, axes of the row's frame), parent (index of an earlier row; None: the base),
-        limits (lower, upper), name and link. The frame of row 1 is the body "link1", and so on.
+        A row has a, d [m], alpha, theta [rad], joint "revolute" | "prismatic", and may have offset
+        (added to q), mass, com and inertia (about the com, axes of the row's frame), parent
+        (index of an earlier row; None: the base), limits (lower, upper), name and link. The frame
+        of row 1 is the body "link1", and so on.
         """
         from linkwork.formats.dh import dh_model
 
@@ -88,12 +94,15 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         live: bool = False,
         density: float | tuple[float, float, float] | None = None,
     ) -> Robot:
-        """The robot of a linkage of `lw.synthesis`: every dimension a variable. See synthesis/robots.py.
+        """The robot of a linkage of `lw.synthesis`: every dimension a variable.
+        See synthesis/robots.py.
 
         task      its positions become the configurations "position_1" ...
         plane     "xz" | "xy" | "yz": where the linkage lies
-        live      every dimension stays an input of every kernel: designs are then `variables=` batches
-        density   mass of the bars [kg/m], or (kg/m^3, width, thickness); None: a robot without masses
+        live      every dimension stays an input of every kernel: designs are then `variables=`
+                  batches
+        density   mass of the bars [kg/m], or (kg/m^3, width, thickness); None: a robot without
+                  masses
         """
         from linkwork.synthesis.robots import description
 
@@ -101,13 +110,17 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         return cls(built.build({}), built, live=tuple(built.defaults) if live else ())
 
     def to_dh(self, convention: str = "standard") -> DHTable:
-        """DH rows of a robot of revolute and prismatic joints: what `from_dh` takes, with `.base` and `.tool`.
+        """DH rows of a robot of revolute and prismatic joints: what `from_dh` takes,
+        with `.base` and `.tool`.
 
-        Its own frames where they are DH frames, else frames made with common normals. See formats/dh_rows.py.
+        Its own frames where they are DH frames, else frames made with common normals. See
+        formats/dh_rows.py.
         """
         from linkwork.formats.dh_rows import dh_rows
 
-        return dh_rows(self.model, choice(convention, ("standard", "modified"), "to_dh: convention"))
+        return dh_rows(
+            self.model, choice(convention, ("standard", "modified"), "to_dh: convention")
+        )
 
     # what it is
 
@@ -142,7 +155,8 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """Every name that a `frame` argument takes: bodies, named frames, and points as "body.point"."""
+        """Every name that a `frame` argument takes: bodies, named frames,
+        and points as "body.point"."""
         points = (f"{body.name}.{label}" for body in self.model.bodies for label, _ in body.points)
         return (*self.subject.tree.frames, *points)
 
@@ -160,8 +174,9 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     @property
     def kernels(self) -> Kernels:
-        """The kernels made so far by what they compute, with operation counts: robot.kernels["christoffel"].operations
-        stands beside robot.kernels.published["christoffel"].operations, the paper's count."""
+        """The kernels made so far by what they compute, with operation counts:
+        robot.kernels["christoffel"].operations stands beside
+        robot.kernels.published["christoffel"].operations, the paper's count."""
         return Kernels(self.subject)
 
     def __repr__(self) -> str:
@@ -191,8 +206,8 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     @property
     def home(self) -> np.ndarray:
-        """Where it stands when nobody says otherwise (nq,): its configuration "home", else where its loops are closed
-        first, else neutral. The viewer and pictures begin there."""
+        """Where it stands when nobody says otherwise (nq,): its configuration "home", else where
+        its loops are closed first, else neutral. The viewer and pictures begin there."""
         from linkwork.loops import assembly
 
         return assembly.home(self.subject)
@@ -201,8 +216,11 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         """The neutral configuration with some joints set by name: robot.q(elbow=0.3)."""
         return configurations.named(self.subject, joints)
 
-    def random(self, n: int | None = None, seed: int | None = None, assembled: bool = True) -> np.ndarray:
-        """Random configurations (nq,) or (n, nq) within the limits; without limits +-pi, +-1 m; uniform rotations.
+    def random(
+        self, n: int | None = None, seed: int | None = None, assembled: bool = True
+    ) -> np.ndarray:
+        """Random configurations (nq,) or (n, nq) within the limits; without limits +-pi, +-1 m;
+        uniform rotations.
 
         Those of a machine with loops close; assembled=False draws its joints alone.
         """
@@ -215,14 +233,21 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     # other robots made from this one
 
     def with_frame(self, name: str, body: str, xyz: Any = (0, 0, 0), rotation: Any = None) -> Robot:
-        """The robot with one more named frame: at `xyz` [m] of the body (or frame), turned by a rotation matrix.
+        """The robot with one more named frame: at `xyz` [m] of the body (or frame),
+        turned by a rotation matrix.
 
-        xyz may be a whole pose: robot.with_frame("tip", "tool0", lw.pose((0, 0, 0.1), rpy=(0, 0, 90), degrees=True))
+        xyz may be a whole pose: robot.with_frame("tip", "tool0", lw.pose((0, 0, 0.1), rpy=(0, 0,
+        90), degrees=True))
         """
-        return self._edited(edit.with_frame, name=name, body=body, placement=_placement(xyz, rotation))
+        return self._edited(
+            edit.with_frame, name=name, body=body, placement=_placement(xyz, rotation)
+        )
 
-    def with_base(self, xyz: Any = (0, 0, 0), rotation: Any = None, floating: bool = False) -> Robot:
-        """The robot placed elsewhere in the world, or on a floating joint; xyz may be a whole pose."""
+    def with_base(
+        self, xyz: Any = (0, 0, 0), rotation: Any = None, floating: bool = False
+    ) -> Robot:
+        """The robot placed elsewhere in the world, or on a floating joint; xyz may be a whole
+        pose."""
         return self._edited(edit.with_base, placement=_placement(xyz, rotation), floating=floating)
 
     def with_gravity(self, gravity: Sequence[float]) -> Robot:
@@ -231,7 +256,8 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     def locked(self, **joints: float | Sequence[float]) -> Robot:
         """The robot with these joints fixed at the given values."""
-        # Plain numbers: an array would be written into the key of what is compiled with eight digits only.
+        # Plain numbers: an array would be written into the key of what is compiled with eight
+        # digits only.
         exact = {name: as_doubles(q, f"locked: {name}").tolist() for name, q in joints.items()}
         return self._edited(edit.locked, joints=exact)
 
@@ -247,9 +273,12 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         rotation: Any = None,
         prefix: str = "",
     ) -> Robot:
-        """This robot with another one mounted on a body or frame, at a position or pose; its names get the prefix."""
+        """This robot with another one mounted on a body or frame, at a position or pose;
+        its names get the prefix."""
         placement = _placement(xyz, rotation)
-        return self._edited(edit.attach, other=other.model, frame=frame, prefix=prefix, placement=placement)
+        return self._edited(
+            edit.attach, other=other.model, frame=frame, prefix=prefix, placement=placement
+        )
 
     def with_variables(self, **values: float) -> Robot:
         """The robot built again with other values of its variables [SI]."""
@@ -260,15 +289,20 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
                 raise unknown_variable(self.model, parametric, name)
         if parametric is None:
             return self
-        model = parametric.build({**present, **{k: number(v, f"with_variables: {k}") for k, v in values.items()}})
+        model = parametric.build(
+            {**present, **{k: number(v, f"with_variables: {k}") for k, v in values.items()}}
+        )
         return Robot(model, parametric, self.subject.live)
 
     def with_parameters(self, parameters: Any) -> Robot:
-        """The robot with other inertial parameters: ten a body (10 nb,), in the order of `parameters()`.
+        """The robot with other inertial parameters: ten a body (10 nb,),
+        in the order of `parameters()`.
 
         What `lw.studies.identify` found is taken whole: its friction and rotor inertias come along.
         """
-        return self._edited(edit.with_parameters, **configurations.parameter_changes(self.subject, parameters))
+        return self._edited(
+            edit.with_parameters, **configurations.parameter_changes(self.subject, parameters)
+        )
 
     # inverse kinematics
 
@@ -280,19 +314,26 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         thresholds: Mapping[str, float] | None = None,
         time_limit: float | None = None,
     ) -> Singularity:
-        """How near configurations are to singular for a frame, and what is lost there. See inverse/singularity.py."""
+        """How near configurations are to singular for a frame, and what is lost there.
+        See inverse/singularity.py."""
         from linkwork.inverse import singularity as singularities
 
         return singularities.singularity(self.subject, q, frame, length, thresholds, time_limit)
 
     def inverse_kinematics_all(
-        self, target: ArrayLike, frame: str, q0: ArrayLike | None = None, free: ArrayLike | None = None
+        self,
+        target: ArrayLike,
+        frame: str,
+        q0: ArrayLike | None = None,
+        free: ArrayLike | None = None,
     ) -> Solutions:
-        """Every configuration that brings a frame to a target, where the robot's axes have closed forms (lw.classify).
+        """Every configuration that brings a frame to a target,
+        where the robot's axes have closed forms (lw.classify).
 
-        target: poses (..., 4, 4), for chains of two or three joints also positions (..., 3). q0 (nq,) or (..., nq) pins
-        what a solution leaves free; free (k,): values of the free parameter of a seven-axis arm (its meaning is
-        solutions.free_name; by default that of q0). See inverse/analytic.
+        target: poses (..., 4, 4), for chains of two or three joints also positions (..., 3). q0
+        (nq,) or (..., nq) pins what a solution leaves free; free (k,): values of the free parameter
+        of a seven-axis arm (its meaning is solutions.free_name; by default that of q0). See
+        inverse/analytic.
         """
         from linkwork.inverse.analytic.solve import inverse_kinematics_all as all_solutions
 
@@ -306,11 +347,12 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         method: str = "auto",
         **options: Any,
     ) -> InverseKinematics:
-        """Configurations that bring a frame to its target: (..., 4, 4), or positions (..., 3). See inverse/solve.py.
+        """Configurations that bring a frame to its target: (..., 4, 4), or positions (..., 3).
+        See inverse/solve.py.
 
-        Several frames at once take a list of targets. q0: where to start. Methods: "auto", "numeric", "analytic",
-        "recursive", "pseudo_inverse"; each lists its options there (task, axes, limits, tolerance, prefer, track, ...),
-        and all have time_limit [s].
+        Several frames at once take a list of targets. q0: where to start. Methods: "auto",
+        "numeric", "analytic", "recursive", "pseudo_inverse"; each lists its options there
+        (task, axes, limits, tolerance, prefer, track, ...), and all have time_limit [s].
         """
         from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
 
@@ -328,26 +370,40 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         damping: float = 1e-12,
         barriers: Sequence[Barrier] = (),
     ) -> np.ndarray:
-        """The joint velocity (..., nv) that does best for weighted tasks within limits. See inverse/differential.py."""
+        """The joint velocity (..., nv) that does best for weighted tasks within limits.
+        See inverse/differential.py."""
         from linkwork.inverse.differential import differential_inverse_kinematics as solve_tasks
 
-        return solve_tasks(self.subject, q, tasks, dt, v, limits, acceleration, constraints, damping, barriers)
+        return solve_tasks(
+            self.subject, q, tasks, dt, v, limits, acceleration, constraints, damping, barriers
+        )
 
     # parameters of the dynamics
 
     def parameters(self) -> np.ndarray:
-        """Ten inertial parameters of each body one after the other (10 nb,), in the order of `bodies`.
+        """Ten inertial parameters of each body one after the other (10 nb,),
+        in the order of `bodies`.
 
-        Mass, first moment (x, y, z), inertia about the body's origin (xx, xy, yy, xz, yz, zz), in body axes.
+        Mass, first moment (x, y, z), inertia about the body's origin (xx, xy, yy, xz, yz, zz), in
+        body axes.
         """
-        return np.array([x for body in self.model.bodies for x in body.mass_properties.parameters()], dtype=float)
+        return np.array(
+            [x for body in self.model.bodies for x in body.mass_properties.parameters()],
+            dtype=float,
+        )
 
     def christoffel_bounds(
-        self, kind: str = "certified", samples: int = 200_000, seed: int = 0, time_limit: float | None = None
+        self,
+        kind: str = "certified",
+        samples: int = 200_000,
+        seed: int = 0,
+        time_limit: float | None = None,
     ) -> ChristoffelBounds:
-        """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges. See studies/bounds.py.
+        """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges.
+        See studies/bounds.py.
 
-        kind="certified": nothing exceeds them, and more samples make them tighter; "sampled": the largest found.
+        kind="certified": nothing exceeds them, and more samples make them tighter; "sampled": the
+        largest found.
         """
         from linkwork.studies.bounds import christoffel_bounds
 
@@ -356,15 +412,23 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     # the mathematics itself
 
     def gradient(
-        self, quantity: str, variable: str | Sequence[str], reduce: Reduce = "sum_squares", frame: str | None = None
+        self,
+        quantity: str,
+        variable: str | Sequence[str],
+        reduce: Reduce = "sum_squares",
+        frame: str | None = None,
     ) -> Gradient:
-        """A quantity reduced to one number, and its exact gradient by variables, in one kernel. See gradient.py.
+        """A quantity reduced to one number, and its exact gradient by variables, in one kernel.
+        See gradient.py.
 
-        variable   of the description (live or not), or an input of the quantity such as "q"; several: a list
-        reduce     "sum" | "sum_squares" | "norm" | "max" | "max_abs", or a function of CasADi symbols to a scalar
+        variable   of the description (live or not), or an input of the quantity such as "q";
+                   several: a list
+        reduce     "sum" | "sum_squares" | "norm" | "max" | "max_abs", or a function of CasADi
+                   symbols to a scalar
 
         The result is called with the quantity's arguments:
-        value, gradient = robot.gradient("gravity_torque", "upper_arm", "norm")(q, variables={"upper_arm": lengths})
+        value, gradient = robot.gradient("gravity_torque", "upper_arm", "norm")(q,
+        variables={"upper_arm": lengths})
         """
         return gradient_of(self.subject, quantity, variable, reduce, frame)
 
@@ -375,10 +439,11 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         payload: str | Sequence[str] = (),
         forces: str | Sequence[str] = (),
     ) -> casadi.Function:
-        """A quantity as a CasADi function with named inputs (q, v, a, tau, ...), for optimisations of your own.
+        """A quantity as a CasADi function with named inputs (q, v, a, tau, ...),
+        for optimisations of your own.
 
-        payload, forces: bodies and frames whose payload or external force is an input too. Live variables are inputs.
-        See quantities/functions.py.
+        payload, forces: bodies and frames whose payload or external force is an input too. Live
+        variables are inputs. See quantities/functions.py.
         """
         return named_function(self.subject, _known_quantity(name), frame, payload, forces)
 
@@ -393,7 +458,8 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         return path
 
     def prepare(self, *names: str, frame: str | None = None) -> Robot:
-        """Compile these quantities now (or load them from the cache), for single samples and batches."""
+        """Compile these quantities now (or load them from the cache),
+        for single samples and batches."""
         for name in names:
             framed = quantities.quantity(_known_quantity(name)).frame
             quantities.kernel_of(self.subject, name, frame if framed else None).prepare()
@@ -416,21 +482,30 @@ def _placement(xyz: Any, rotation: Any) -> Placement:
         T = pose(position)
         return Placement(from_matrix(T[:3, :3].tolist()), tuple(T[:3, 3].tolist()))
     if position.shape != (3,) or not np.isfinite(position).all():
-        raise InvalidInput(f"xyz is {xyz!r}, expected three finite numbers [m], or a pose: lw.pose(xyz, rpy=...)")
+        raise InvalidInput(
+            f"xyz is {xyz!r}, expected three finite numbers [m], or a pose: lw.pose(xyz, rpy=...)"
+        )
     if rotation is None:
         return Placement(position=tuple(position.tolist()))
     turn = as_doubles(rotation, "rotation")
     if turn.shape != (3, 3):
-        raise InvalidInput(f"rotation has shape {turn.shape}, expected (3, 3); angles: xyz=lw.pose(xyz, rpy=...)")
+        raise InvalidInput(
+            f"rotation has shape {turn.shape}, expected (3, 3); angles: xyz=lw.pose(xyz, rpy=...)"
+        )
     return Placement(from_matrix(turn.tolist()), tuple(position.tolist()))
 
 
 def _known_quantity(name: str) -> str:
-    """The name of a quantity; a wrong one is refused with what was probably meant, and all that there are."""
+    """The name of a quantity; a wrong one is refused with what was probably meant,
+    and all that there are."""
     try:
         quantities.quantity(name)
     except UnknownName as error:
-        known = [each for each in quantities.every_quantity() if each in quantities.QUANTITIES or hasattr(Robot, each)]
+        known = [
+            each
+            for each in quantities.every_quantity()
+            if each in quantities.QUANTITIES or hasattr(Robot, each)
+        ]
         ours = NAMES.get(str(name), "").partition("(")[0]
         here = f'; here it is "{ours}"' if ours in known else ""
         raise UnknownName(f"{error}{here}; there are {listed(sorted(known), len(known))}") from None

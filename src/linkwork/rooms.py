@@ -1,10 +1,12 @@
 """Rooms: the folders of this package, found by their files and never listed.
 
 A room is a folder with an `__init__.py`, whose first line says what the room is and whose `__all__`
-has its public names: `linkwork.<room>.<name>`. Where it has them, these files plug it in everywhere:
+has its public names: `linkwork.<room>.<name>`. Where it has them, these files plug it in
+everywhere:
 
     quantities.py   QUANTITIES: its lines of the table of quantities (quantities/line.py)
-    commands.py     its part of the command line: every public function of the file (cli/application.py)
+    commands.py     its part of the command line: every public function of the file
+                    (cli/application.py)
     panel.py        panel(stand): its part of the viewer (view/stand.py)
     section.py      section(robot, analysis, obstacles): its part of a report (view/report.py)
 """

@@ -30,7 +30,9 @@ class Subject(Keeper):
     live         names of the variables that stay inputs of every kernel
     """
 
-    def __init__(self, model: Model, parametric: Parametric | None = None, live: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, model: Model, parametric: Parametric | None = None, live: tuple[str, ...] = ()
+    ) -> None:
         self.model, self.parametric, self.live = model, parametric, tuple(live)
         known = dict(model.variables)
         for name in self.live:
@@ -77,22 +79,26 @@ class Subject(Keeper):
             assert self.parametric is not None
             values = [(n, v) for n, v in self.model.variables if n not in self.live]
             parts = [self.parametric.fingerprint, repr(self.live), repr(values)]
-        if self.model.elements:  # which assembly a loop stands in is chosen by named configurations and limits
+        # which assembly a loop stands in is chosen by named configurations and limits
+        if self.model.elements:
             limits = [(joint.name, joint.limits) for joint in self.model.joints]
             parts.append(repr((self.model.configurations, limits)))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @cached_property
     def identity(self) -> str:
-        """The key of the whole description, names included: for what depends on more than `fingerprint` says."""
-        described = None if self.parametric is None or not self.live else self.parametric.fingerprint
+        """The key of the whole description, names included:
+        for what depends on more than `fingerprint` says."""
+        described = (
+            None if self.parametric is None or not self.live else self.parametric.fingerprint
+        )
         return keys.key(self.model, self.live, described)
 
     def key(self, maker: Callable[..., Any], *parts: Any) -> str | None:
         """A key, known before tracing, of what `maker` traces about this subject and these parts.
 
-        None where that cannot be known: a function from outside linkwork, or parts that have no canonical text. The
-        traced program is the key then.
+        None where that cannot be known: a function from outside linkwork, or parts that have no
+        canonical text. The traced program is the key then.
         """
         if not keys.is_own(maker):
             return None
@@ -127,9 +133,13 @@ class Subject(Keeper):
                         node, T_node_body = tree.bodies[body]
                         return node, T_node_body @ Placement(position=position)
         else:
-            raise InvalidInput(f'robot "{self.model.name}": frame is {shown(frame)}, expected a name of robot.frames')
+            raise InvalidInput(
+                f'robot "{self.model.name}": frame is {shown(frame)}, expected a name of '
+                "robot.frames"
+            )
         raise UnknownName(
-            f'robot "{self.model.name}" has no frame "{frame}"{did_you_mean(frame, tree.frames) or "."} '
+            f'robot "{self.model.name}" has no frame '
+            f'"{frame}"{did_you_mean(frame, tree.frames) or "."} '
             f"All {len(tree.frames)} names: robot.frames"
         )
 
@@ -142,22 +152,27 @@ class Subject(Keeper):
             known = dict(self.model.variables)
             if unknown[0] in known:
                 raise InvalidInput(
-                    f'variables: "{unknown[0]}" of robot "{self.model.name}" is not live; load it with '
+                    f'variables: "{unknown[0]}" of robot "{self.model.name}" is not live; load '
+                    "it with "
                     f'live=["{unknown[0]}"] or use with_variables'
                 )
             raise unknown_variable(self.model, self.parametric, unknown[0], "variables: ")
         present = dict(self.model.variables)
         return [given.get(name, present[name]) for name in self.live]
 
-    def kernel(self, name: str, make: Callable[[Any], Kernel], maker: Callable[..., Any] | None = None) -> Kernel:
+    def kernel(
+        self, name: str, make: Callable[[Any], Kernel], maker: Callable[..., Any] | None = None
+    ) -> Kernel:
         """The kernel of a name, made once for all subjects with these numbers.
 
-        name    says everything that decides the trace besides the subject and the module it is written in
+        name    says everything that decides the trace besides the subject and the module it is
+                written in
         make    gets the kernel's key, or None, and makes it
         maker   the function with the mathematics, if that is another one than `make`
 
-        The module is part of the key, so that rooms may use one name for two things. A function from outside linkwork
-        may change while its name stays: its kernel is keyed by what was traced, and kept for that very function only.
+        The module is part of the key, so that rooms may use one name for two things. A function
+        from outside linkwork may change while its name stays: its kernel is keyed by what was
+        traced, and kept for that very function only.
         """
         author = make if maker is None else maker
         own = keys.is_own(author)

@@ -1,6 +1,7 @@
 """The `linkwork` command before linkwork is there: Ctrl-C is quiet from the first instant.
 
-Importing numbers, symbols and a compiler takes half a second, in which an interrupt would print the trace of an import.
+Importing numbers, symbols and a compiler takes half a second, in which an interrupt would print the
+trace of an import.
 """
 
 import os

@@ -12,13 +12,30 @@ from linkwork.model import Joint, Model, Placement, validated
 from linkwork.model.elements import LinearActuator, Point
 from tests.loops.machines import link, slope
 
-# [Zhu2023] ankle: (q11, q12) [rad] -> ways of both sliders [m], rows of the Jacobian, recomputed from eqs. 11-14
+# [Zhu2023] ankle: (q11, q12) [rad] -> ways of both sliders [m], rows of the Jacobian,
+# recomputed from eqs. 11-14
 ANKLE = {
     (0.0, 0.0): ((0.23676586, 0.23676586), (0.0579125069, 0.04), (0.0579125069, -0.04)),
-    (0.3, 0.0): ((0.2529773, 0.2529773), (0.0496849195, 0.0370327279), (0.0496849195, -0.0370327279)),
-    (-0.3, 0.0): ((0.21861721, 0.21861721), (0.0622595566, 0.0399740320), (0.0622595566, -0.0399740320)),
-    (0.0, 0.2): ((0.24445257, 0.22853309), (0.0568475256, 0.0366896068), (0.0590599734, -0.0421022404)),
-    (0.3, 0.2): ((0.26011046, 0.24537248), (0.0471816313, 0.0341321606), (0.0525843738, -0.0388062025)),
+    (0.3, 0.0): (
+        (0.2529773, 0.2529773),
+        (0.0496849195, 0.0370327279),
+        (0.0496849195, -0.0370327279),
+    ),
+    (-0.3, 0.0): (
+        (0.21861721, 0.21861721),
+        (0.0622595566, 0.0399740320),
+        (0.0622595566, -0.0399740320),
+    ),
+    (0.0, 0.2): (
+        (0.24445257, 0.22853309),
+        (0.0568475256, 0.0366896068),
+        (0.0590599734, -0.0421022404),
+    ),
+    (0.3, 0.2): (
+        (0.26011046, 0.24537248),
+        (0.0471816313, 0.0341321606),
+        (0.0525843738, -0.0388062025),
+    ),
 }
 
 
@@ -35,7 +52,14 @@ def machine(branch: int = 1, rod: float = 0.4, direction=(0.0, 1.0, 0.2), **more
     )  # fmt: skip
     joints = (
         Joint("root", "fixed", None, "base"),
-        Joint("joint", "revolute", "base", "arm", Placement(position=(0.1, 0.0, 0.0)), (0.1, 0.2, 0.97)),
+        Joint(
+            "joint",
+            "revolute",
+            "base",
+            "arm",
+            Placement(position=(0.1, 0.0, 0.0)),
+            (0.1, 0.2, 0.97),
+        ),
     )
     start = (("reference", (("joint", (0.3,)),)),)
     bodies = (link("base", 0.5), link("arm", 0.5))
@@ -54,7 +78,9 @@ def test_the_rod_keeps_its_length_and_the_carriage_its_guide(branch):
     assert np.linalg.norm(head - carriage, axis=1) == pytest.approx(np.full(13, 0.4), abs=1e-15 * 4)
     assert (branch * ((carriage - head) @ g) > 0).all()
     member = robot.members(q, np.ones_like(q))["push"]
-    assert np.abs(member.first - carriage).max() < 1e-15 and np.abs(member.second - head).max() < 1e-15
+    assert (
+        np.abs(member.first - carriage).max() < 1e-15 and np.abs(member.second - head).max() < 1e-15
+    )
     assert member.length == pytest.approx(np.full(13, 0.4), abs=1e-15 * 4) and not member.rate.any()
 
 
@@ -64,11 +90,12 @@ def test_rates_and_forces_of_a_carriage(branch):
     robot = lw.Robot(machine(branch))
     t = np.linspace(0.0, 1.0, 401)
     c0 = robot.to_actuators([0.3])[0][0]
-    c, cd, cdd = (f[:, None] for f in (c0 + 0.05 * np.sin(3 * t), 0.15 * np.cos(3 * t), -0.45 * np.sin(3 * t)))
+    c, cd, cdd = (
+        f[:, None] for f in (c0 + 0.05 * np.sin(3 * t), 0.15 * np.cos(3 * t), -0.45 * np.sin(3 * t))
+    )
     q, v, a = robot.from_actuators(c, cd, cdd)
-    assert (
-        np.abs(slope(q, t[1]) - v[2:-2]).max() < 1e-7
-    )  # the difference itself errs by h^4 / 30 of the fifth derivative
+    # the difference itself errs by h^4 / 30 of the fifth derivative
+    assert np.abs(slope(q, t[1]) - v[2:-2]).max() < 1e-7
     assert np.abs(slope(v, t[1]) - a[2:-2]).max() < 1e-7
     loads = robot.loads(q, v, a)
     assert loads.actuator("push") * cd[:, 0] == pytest.approx(
@@ -84,7 +111,10 @@ def test_rates_and_forces_of_a_carriage(branch):
 
 def test_a_rod_that_cannot_reach_says_by_how_much():
     robot = lw.Robot(machine(rod=0.25))
-    sentence = r'actuator "push": its rod of 0.25 m does not reach its head, 0.\d+ m beside its guide, in q = \[2.5\]'
+    sentence = (
+        r'actuator "push": its rod of 0.25 m does not reach its head, 0.\d+ m beside its '
+        r"guide, in q = \[2.5\]"
+    )
     for call in (robot.to_actuators, robot.members, lambda q: robot.loads(q, [0.0], [0.0])):
         with pytest.raises(InvalidInput, match=sentence):
             call([2.5])
@@ -98,7 +128,11 @@ def test_a_way_out_of_the_stroke_is_refused():
 
 @pytest.mark.parametrize(
     ("more", "sentence"),
-    [({"rod": -1.0}, "rod"), ({"ends": "hinge"}, "has ball ends"), ({"direction": (0.0, 0.0, 0.0)}, "direction")],
+    [
+        ({"rod": -1.0}, "rod"),
+        ({"ends": "hinge"}, "has ball ends"),
+        ({"direction": (0.0, 0.0, 0.0)}, "direction"),
+    ],
 )
 def test_contradictions_are_refused(more, sentence):
     with pytest.raises(InvalidModel, match=f'actuator "push".*{sentence}'):
@@ -124,11 +158,14 @@ def test_the_ankle_of_forrest_has_the_papers_ways_and_levers(forrest, pose):
 
 
 def test_sliders_put_the_ankles_of_forrest_where_they_were(forrest):
-    """Newton from the reference over the whole range, both legs; forces of the sliders are J^-T of the torques."""
+    """Newton from the reference over the whole range, both legs;
+    forces of the sliders are J^-T of the torques."""
     rng = np.random.default_rng(0)
     q = np.zeros((60, forrest.nv))
     for side in ("left", "right"):
-        pitch, roll, knee = (f"{side}_{joint}" for joint in ("ankle_pitch", "ankle_roll", "knee_pitch"))
+        pitch, roll, knee = (
+            f"{side}_{joint}" for joint in ("ankle_pitch", "ankle_roll", "knee_pitch")
+        )
         q[:, forrest.index(pitch).start] = rng.uniform(-0.6, 0.6, 60)
         q[:, forrest.index(roll).start] = rng.uniform(-0.4, 0.4, 60)
         q[:, forrest.index(knee).start] = rng.uniform(-1.5, -0.1, 60)

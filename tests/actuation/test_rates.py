@@ -1,4 +1,5 @@
-"""Rates that are left out: a spline's, never zero; against trajectories with known derivatives and Pinocchio."""
+"""Rates that are left out: a spline's, never zero;
+against trajectories with known derivatives and Pinocchio."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def arm() -> lw.Robot:
 def quintic(n: int = 101) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """shoulder_pan turns by 2.3 rad in one second, from rest to rest."""
     t = np.linspace(0.0, 1.0, n)
-    x = np.stack([10 * t**3 - 15 * t**4 + 6 * t**5, 30 * (t - t**2) ** 2, 60 * t - 180 * t**2 + 120 * t**3])
+    x = np.stack(
+        [10 * t**3 - 15 * t**4 + 6 * t**5, 30 * (t - t**2) ** 2, 60 * t - 180 * t**2 + 120 * t**3]
+    )
     q, v, a = np.zeros((3, n, 6))
     q[:, 1] = -1.0
     q[:, 0], v[:, 0], a[:, 0] = 2.3 * x
@@ -36,7 +39,8 @@ def test_rates_left_out_are_differentiated(arm: lw.Robot, given: tuple[str, ...]
     rates = {"v": v, "a": a}
     whole = arm.analyse({"time": t, "q": q, **rates})
     parts = arm.analyse({"time": t, "q": q, **{name: rates[name] for name in given}})
-    # a quintic is a spline of degree 5: rounding of 1e-16 over dt^2 = 1e-4, times inertias of some kg m^2
+    # a quintic is a spline of degree 5: rounding of 1e-16 over dt^2 = 1e-4,
+    # times inertias of some kg m^2
     assert np.abs(parts.loads.efforts - whole.loads.efforts).max() < 1e-8
     assert np.abs(whole.loads.efforts[:, 0]).max() > 10.0
 
@@ -51,14 +55,16 @@ def test_commands_left_out_are_differentiated(arm: lw.Robot) -> None:
 def test_a_drive_is_selected_for_the_motion_that_was_given(arm: lw.Robot) -> None:
     t, q, v, a = quintic()
     whole, parts = (
-        {d.name: d for d in duties(arm, m)} for m in ({"time": t, "q": q, "v": v, "a": a}, {"time": t, "q": q})
+        {d.name: d for d in duties(arm, m)}
+        for m in ({"time": t, "q": q, "v": v, "a": a}, {"time": t, "q": q})
     )
     for name, duty in whole.items():
         assert parts[name].peak == pytest.approx(duty.peak, rel=1e-8, abs=1e-8)
         assert parts[name].speed == pytest.approx(duty.speed, rel=1e-8, abs=1e-8)
     chosen = select(arm, {"time": t, "q": q})["shoulder_pan_joint"]
     assert chosen.best is not None
-    assert chosen.best.actuator.peak * chosen.best.ratio > 10.0  # the least that the motion above asks for
+    # the least that the motion above asks for
+    assert chosen.best.actuator.peak * chosen.best.ratio > 10.0
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
@@ -74,14 +80,19 @@ def test_a_polynomial_through_few_instants_is_exact(arm: lw.Robot, n: int) -> No
 
 
 def test_quaternions_turn_in_the_axes_of_their_body() -> None:
-    """Against Pinocchio's: q moves by exact joint velocities, and differences of half steps give accelerations."""
+    """Against Pinocchio's: q moves by exact joint velocities,
+    and differences of half steps give accelerations."""
     robot = floating()  # a floating base, and a ball joint
     model = pin.Model()
     free = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "free")
     model.addJoint(free, pin.JointModelSpherical(), pin.SE3.Identity(), "hip")
     t = np.linspace(0.0, 1.0, 401)
-    speed = lambda s: np.array([np.cos(3 * s), 0.3, np.sin(s), 2 * s, -1.0, np.sin(2 * s), s, 1.0, -s * s])
-    slope = lambda s: np.array([-3 * np.sin(3 * s), 0, np.cos(s), 2, 0, 2 * np.cos(2 * s), 1, 0, -2 * s])
+    speed = lambda s: np.array(
+        [np.cos(3 * s), 0.3, np.sin(s), 2 * s, -1.0, np.sin(2 * s), s, 1.0, -s * s]
+    )
+    slope = lambda s: np.array(
+        [-3 * np.sin(3 * s), 0, np.cos(s), 2, 0, 2 * np.cos(2 * s), 1, 0, -2 * s]
+    )
     q = [pin.neutral(model)]
     h, fine = t[1] - t[0], 20
     for s in t[:-1]:
@@ -106,7 +117,9 @@ def test_quaternions_turn_in_the_axes_of_their_body() -> None:
         ({"a": np.full((3, 6), np.inf)}, "a is not finite"),
     ],
 )
-def test_what_cannot_be_differentiated_is_refused(arm: lw.Robot, change: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_differentiated_is_refused(
+    arm: lw.Robot, change: dict[str, Any], words: str
+) -> None:
     with pytest.raises(InvalidInput, match=words):
         arm.analyse({"time": [0.0, 0.5, 1.0], "q": np.zeros((3, 6)), **change})
     with pytest.raises(InvalidInput, match="times is given beside arrays"):

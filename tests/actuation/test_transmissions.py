@@ -11,7 +11,16 @@ import linkwork as lw
 from linkwork.actuation.transmissions import crank_angle, rocker_angle
 from linkwork.errors import InvalidInput, InvalidModel
 from linkwork.model import Joint, Model, Placement, validated
-from linkwork.model.elements import Belt, Coupling, Differential, FourBar, FourBarLoop, Gear, LinearActuator, Point
+from linkwork.model.elements import (
+    Belt,
+    Coupling,
+    Differential,
+    FourBar,
+    FourBarLoop,
+    Gear,
+    LinearActuator,
+    Point,
+)
 from linkwork.model.rotation import from_euler
 from tests.loops.machines import four_bar, hinge_with_strut, link, slope
 from tests.numeric import world_poses
@@ -37,8 +46,12 @@ def test_a_strut_between_any_two_points_is_inverted_exactly(branch, kind, swappe
         axis = tuple(RNG.normal(size=3))
         robot = lw.Robot(hinge_with_strut(foot, head, axis, branch, kind, TURNED))
         if swapped:
-            strut = LinearActuator("strut", Point("arm", head), Point("base", foot), "joint", branch=branch)
-            robot = lw.Robot(validated(Model("m", robot.model.bodies, robot.model.joints, elements=(strut,))))
+            strut = LinearActuator(
+                "strut", Point("arm", head), Point("base", foot), "joint", branch=branch
+            )
+            robot = lw.Robot(
+                validated(Model("m", robot.model.bodies, robot.model.joints, elements=(strut,)))
+            )
         (q,), _, _ = robot.from_actuators([_inside(robot)])
         assert length(robot, q) == pytest.approx(_inside(robot), abs=1e-14)
         h = 1e-6
@@ -62,7 +75,9 @@ def _inside(robot: lw.Robot) -> float:
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
 def test_rates_of_a_strut_equal_central_differences_and_undo_each_other(kind):
-    robot = lw.Robot(hinge_with_strut((0.3, 0.1, 0.2), (0.1, -0.4, 0.1), (0.2, 0.5, 1.0), 1, kind, TURNED))
+    robot = lw.Robot(
+        hinge_with_strut((0.3, 0.1, 0.2), (0.1, -0.4, 0.1), (0.2, 0.5, 1.0), 1, kind, TURNED)
+    )
     c0 = _inside(robot)
     t = np.linspace(-1, 1, 201)
     h = t[1] - t[0]
@@ -79,7 +94,8 @@ def test_near_a_dead_point_the_angle_keeps_its_digits():
     robot = lw.Robot(hinge_with_strut((0.5, 0.0, 0.0), (0.2, 0.0, 0.0)))
     q = 1e-6
     c = np.sqrt(0.3**2 + 4 * 0.1 * np.sin(q / 2) ** 2)
-    assert robot.from_actuators([c])[0][0] == pytest.approx(q, rel=1e-4)  # c itself has 1e-16 / 3e-13 left of q^2
+    # c itself has 1e-16 / 3e-13 left of q^2
+    assert robot.from_actuators([c])[0][0] == pytest.approx(q, rel=1e-4)
     assert robot.to_actuators([q], [1.0])[1][0] == pytest.approx(0.1 * np.sin(q) / c, rel=1e-14)
 
 
@@ -122,7 +138,11 @@ def test_the_half_turn_nearest_to_the_limits_is_taken():
     assert robot.from_actuators([0.5])[0] == pytest.approx(plain + 2 * np.pi, abs=1e-14)
 
 
-LOOPS = (FourBarLoop(1.0, 0.3, 0.9, 0.7, 1), FourBarLoop(1.0, 0.3, 0.9, 0.7, -1), FourBarLoop(0.3, 0.9, 0.8, 0.7, 1))
+LOOPS = (
+    FourBarLoop(1.0, 0.3, 0.9, 0.7, 1),
+    FourBarLoop(1.0, 0.3, 0.9, 0.7, -1),
+    FourBarLoop(0.3, 0.9, 0.8, 0.7, 1),
+)
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=["crank-rocker", "crossed", "drag link"])
@@ -148,7 +168,9 @@ def test_the_crank_is_found_again():
     for loop in LOOPS[:2]:
         for crank in np.linspace(0.3, 2.5, 12):  # one side of the crank's dead points
             found = float(crank_angle(loop, rocker_angle(loop, crank)))
-            assert float(rocker_angle(loop, found)) == pytest.approx(float(rocker_angle(loop, crank)), abs=1e-12)
+            assert float(rocker_angle(loop, found)) == pytest.approx(
+                float(rocker_angle(loop, crank)), abs=1e-12
+            )
 
 
 def test_a_four_bar_drive_equals_the_four_bar_as_a_mechanism():
@@ -166,10 +188,13 @@ def test_a_four_bar_drive_equals_the_four_bar_as_a_mechanism():
 
 @pytest.mark.parametrize("loop", LOOPS, ids=["crank-rocker", "crossed", "drag link"])
 def test_a_crank_that_goes_round_has_the_effort_of_its_own_side(loop):
-    """Two cranks reach one rocker angle; virtual work at the commanded one, by differences over a whole turn."""
+    """Two cranks reach one rocker angle; virtual work at the commanded one,
+    by differences over a whole turn."""
     drive = FourBar("motor", "joint", (loop,))
     joints = (Joint("joint", "revolute", None, "arm"),)
-    model = Model("driven", (link("arm", 0.7),), joints, elements=(drive,), gravity=(0.0, -9.81, 0.0))
+    model = Model(
+        "driven", (link("arm", 0.7),), joints, elements=(drive,), gravity=(0.0, -9.81, 0.0)
+    )
     robot = lw.Robot(validated(model))
     c = np.linspace(0.1, 6.2, 62)[:, None]
     cd, cdd = np.full_like(c, 0.7), np.full_like(c, -0.3)
@@ -197,7 +222,9 @@ def test_a_four_bar_that_cannot_turn_so_far_says_so():
     drive = FourBar("motor", "joint", (FourBarLoop(1.0, 0.8, 0.4, 0.5),))
     joints = (Joint("joint", "revolute", None, "arm"),)
     robot = lw.Robot(validated(Model("m", (link("arm", 0.7),), joints, elements=(drive,))))
-    with pytest.raises(InvalidInput, match=r'four-bar drive "motor": at 2.5 rad loop 0 cannot close'):
+    with pytest.raises(
+        InvalidInput, match=r'four-bar drive "motor": at 2.5 rad loop 0 cannot close'
+    ):
         robot.from_actuators([2.5])
 
 
@@ -206,7 +233,9 @@ def two_joints(*elements) -> lw.Robot:
         Joint("shoulder", "revolute", None, "upper"),
         Joint("elbow", "revolute", "upper", "lower", Placement(position=(0.5, 0.0, 0.0))),
     )
-    return lw.Robot(validated(Model("arm", (link("upper", 0.5), link("lower", 0.5)), joints, elements=elements)))
+    return lw.Robot(
+        validated(Model("arm", (link("upper", 0.5), link("lower", 0.5)), joints, elements=elements))
+    )
 
 
 def test_a_gear_divides_angle_and_multiplies_torque():
@@ -220,7 +249,8 @@ def test_a_gear_divides_angle_and_multiplies_torque():
 
 
 def test_a_belt_from_below_sees_its_carrier_turn():
-    """Motor power equals joint power for any motion: the carrier's motor takes part of the belt's load."""
+    """Motor power equals joint power for any motion:
+    the carrier's motor takes part of the belt's load."""
     robot = two_joints(Belt("motor", "elbow", 0.02, 0.05, carrier="shoulder"))
     c, cd, cdd = np.array([0.4, 1.5]), np.array([0.3, -0.8]), np.array([0.2, 0.9])
     q, v, a = robot.from_actuators(c, cd, cdd)
@@ -232,7 +262,9 @@ def test_a_belt_from_below_sees_its_carrier_turn():
 
 
 def test_a_differential_shares_both_torques():
-    robot = two_joints(Differential("wrist", ("shoulder", "elbow"), ("left", "right"), ((0.5, 0.5), (0.5, -0.5))))
+    robot = two_joints(
+        Differential("wrist", ("shoulder", "elbow"), ("left", "right"), ((0.5, 0.5), (0.5, -0.5)))
+    )
     assert robot.actuators == ("left", "right")
     c, cd, cdd = np.array([0.9, 0.2]), np.array([0.5, -0.4]), np.array([0.1, 0.7])
     q, v, a = robot.from_actuators(c, cd, cdd)
@@ -248,11 +280,16 @@ def test_a_coupled_joint_follows_and_loads_its_leader():
     q, v, a = robot.from_actuators([0.3], [0.2], [0.4])
     assert q == pytest.approx([0.3, 0.1 - 0.6], abs=1e-15)
     tau = robot.inverse_dynamics(q, v, a)
-    assert robot.loads(q, v, a).actuator("shoulder") == pytest.approx(tau[0] - 2.0 * tau[1], rel=1e-13)
+    assert robot.loads(q, v, a).actuator("shoulder") == pytest.approx(
+        tau[0] - 2.0 * tau[1], rel=1e-13
+    )
 
 
 def test_couplings_in_a_circle_are_refused():
-    a, b = Coupling("a", (("elbow", 1.0), ("shoulder", 1.0))), Coupling("b", (("shoulder", 1.0), ("elbow", 2.0)))
+    a, b = (
+        Coupling("a", (("elbow", 1.0), ("shoulder", 1.0))),
+        Coupling("b", (("shoulder", 1.0), ("elbow", 2.0))),
+    )
     with pytest.raises(InvalidModel, match="in a circle"):
         _ = two_joints(a, b).actuators
 
@@ -263,7 +300,8 @@ def test_a_joint_driven_twice_is_refused():
 
 
 def test_forward_and_backward_are_the_same_symbols_as_casadi_differentiates():
-    """Second derivative of the hinge's closed form against CasADi's of c(q), by the inverse function's rule."""
+    """Second derivative of the hinge's closed form against CasADi's of c(q),
+    by the inverse function's rule."""
     robot = lw.Robot(hinge_with_strut((0.5, 0.1, 0.0), (0.2, 0.3, 0.0)))
     q = casadi.SX.sym("q")
     from linkwork.actuation.layout import layout_of
@@ -282,7 +320,9 @@ def test_forward_and_backward_are_the_same_symbols_as_casadi_differentiates():
 def test_margins_are_negative_exactly_where_a_length_is_out_of_range():
     from linkwork.actuation.layout import layout_of
 
-    slide = lw.Robot(hinge_with_strut((0.2, 0.0, 0.0), (0.0, 0.0, 0.1), kind="prismatic", lower=0.1, upper=0.6))
+    slide = lw.Robot(
+        hinge_with_strut((0.2, 0.0, 0.0), (0.0, 0.0, 0.1), kind="prismatic", lower=0.1, upper=0.6)
+    )
     hinge = lw.Robot(hinge_with_strut((0.5, 0.0, 0.0), (0.2, 0.0, 0.0), lower=0.35, upper=0.6))
     for robot in (slide, hinge):
         drive = layout_of(robot.subject).driven[0].drive

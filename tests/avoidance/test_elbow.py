@@ -1,4 +1,5 @@
-"""The elbow: configurations by arm angle against forward kinematics, arcs against brute force over the arm angle."""
+"""The elbow: configurations by arm angle against forward kinematics,
+arcs against brute force over the arm angle."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from hypothesis import strategies as st
 from scipy.signal import cont2discrete
 
 import linkwork as lw
-from linkwork.avoidance import CriticallyDampedFilter, Elbow, ElbowAvoidance, SafetyVolume, nearest_free, speed_scale
+from linkwork.avoidance import (
+    CriticallyDampedFilter,
+    Elbow,
+    ElbowAvoidance,
+    SafetyVolume,
+    nearest_free,
+    speed_scale,
+)
 from linkwork.avoidance.arcs import merged, without, wrapped
 from linkwork.avoidance.joint_limits import SAMPLES
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
@@ -35,7 +43,8 @@ def elbow() -> Elbow:
 
 @cache
 def iiwa(*twists: float) -> lw.Robot:
-    """The usual seven-axis arm with z up, on a tilted base, with limits; twists: of axes 1, 2, 5 and 6."""
+    """The usual seven-axis arm with z up, on a tilted base, with limits; twists: of axes 1, 2,
+    5 and 6."""
     quarter = math.pi / 2
     first, second, fifth, sixth = twists or (-quarter, quarter, -quarter, quarter)
     table = [
@@ -48,7 +57,14 @@ def iiwa(*twists: float) -> lw.Robot:
         (0.126, 0.0),
     ]
     rows = [
-        {"a": 0.0, "d": d, "alpha": alpha, "theta": 0.0, "joint": "revolute", "limits": (-limit, limit)}
+        {
+            "a": 0.0,
+            "d": d,
+            "alpha": alpha,
+            "theta": 0.0,
+            "joint": "revolute",
+            "limits": (-limit, limit),
+        }
         for (d, alpha), limit in zip(table, (2.97, 2.09, 2.97, 2.09, 2.97, 2.09, 3.05), strict=True)
     ]
     robot = lw.Robot.from_dh(rows, check="any", name="iiwa-like")
@@ -100,19 +116,23 @@ def test_a_whole_turn_of_the_arm_angle_changes_nothing():
 
 
 def brute_clearance(S, E, W, p, minimum, maximum) -> np.ndarray:
-    """Cones and sphere as [Simas2022] eqs. 15-17 draw them, in plain numpy; E and p (..., 3) broadcast."""
+    """Cones and sphere as [Simas2022] eqs. 15-17 draw them, in plain numpy;
+    E and p (..., 3) broadcast."""
     least = np.linalg.norm(p - E, axis=-1) - maximum
     for end in (S, W):
         link = E - end
         share = ((p - end) * link).sum(axis=-1) / (link**2).sum(axis=-1)
         away = np.linalg.norm(p - end - share[..., None] * link, axis=-1)
         beside = (share >= 0.0) & (share <= 1.0)
-        least = np.where(beside, np.minimum(least, away - ((1 - share) * minimum + share * maximum)), least)
+        least = np.where(
+            beside, np.minimum(least, away - ((1 - share) * minimum + share * maximum)), least
+        )
     return least
 
 
 def test_arcs_are_those_of_brute_force_over_the_arm_angle():
-    """600 points x 400 arm angles with different link lengths and radii: no verdict differs off the very ends."""
+    """600 points x 400 arm angles with different link lengths and radii:
+    no verdict differs off the very ends."""
     rng = np.random.default_rng(3)
     angles = np.linspace(-math.pi, math.pi, 400, endpoint=False)
     differing = compared = 0
@@ -149,7 +169,9 @@ def test_clearances_are_the_paper_s_solids():
 def test_a_sphere_is_a_point_with_a_larger_volume():
     pose, points = tool_pose((0.6, 0.2, 0.2)), human_points(0.3)
     grown = elbow().forbidden(pose, points, SafetyVolume(0.03, 0.13))
-    np.testing.assert_array_equal(elbow().forbidden(pose, points, SafetyVolume(0.0, 0.1), radius=0.03), grown)
+    np.testing.assert_array_equal(
+        elbow().forbidden(pose, points, SafetyVolume(0.0, 0.1), radius=0.03), grown
+    )
 
 
 def test_every_listed_point_is_clear_at_the_nearest_free_angle():
@@ -166,10 +188,14 @@ def test_every_listed_point_is_clear_at_the_nearest_free_angle():
     assert free > 50
 
 
-@given(st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.0, 1.2)), max_size=8), st.floats(-3.1, 3.1))
+@given(
+    st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.0, 1.2)), max_size=8), st.floats(-3.1, 3.1)
+)
 @settings(max_examples=80, deadline=None)
 def test_the_nearest_free_angle_is_free_and_the_nearest(arcs, target):
-    center, half = (np.array(x, dtype=float) for x in (zip(*arcs, strict=True) if arcs else ((), ())))
+    center, half = (
+        np.array(x, dtype=float) for x in (zip(*arcs, strict=True) if arcs else ((), ()))
+    )
     union = merged(center, half)
     inside = lambda angle: bool((np.abs(wrapped(angle - center)) < half - 1e-9).any())
     found = nearest_free(union, target)
@@ -183,7 +209,10 @@ def test_the_nearest_free_angle_is_free_and_the_nearest(arcs, target):
     assert abs(float(wrapped(found - target))) <= best + 1e-9
 
 
-@given(st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.01, 0.6)), min_size=1, max_size=6), st.floats(-3.1, 3.1))
+@given(
+    st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.01, 0.6)), min_size=1, max_size=6),
+    st.floats(-3.1, 3.1),
+)
 @settings(max_examples=80, deadline=None)
 def test_a_kept_angle_is_not_separated_from_the_answer_by_an_arc(arcs, keep):
     center, half = (np.array(x, dtype=float) for x in zip(*arcs, strict=True))
@@ -206,7 +235,9 @@ def test_arcs_that_run_over_half_a_turn_are_joined():
     assert math.isnan(nearest_free(merged(np.array([0.0, math.pi]), np.array([1.7, 1.7]))))
 
 
-@pytest.mark.parametrize(("rate", "period"), [(0.2, 0.06), (3.33, 0.06), (10.0, 0.001), (40.0, 0.1)])
+@pytest.mark.parametrize(
+    ("rate", "period"), [(0.2, 0.06), (3.33, 0.06), (10.0, 0.001), (40.0, 0.1)]
+)
 def test_the_filter_is_scipy_s_exact_discretisation(rate, period):
     system = ([rate**2], [1.0, 2 * rate, rate**2])
     numerator, denominator, _ = cont2discrete(system, period, method="zoh")
@@ -332,14 +363,18 @@ def test_free_arcs_are_exactly_where_every_joint_is_within_its_limits(seed):
     angles = np.linspace(-math.pi, math.pi, 3600, endpoint=False)
     ends = 0
     rows_of_q = generator.uniform(-1.4, 1.4, (6, 7))
-    rows_of_q[4, 1] = rows_of_q[5, 5] = 0.0  # shoulder, wrist singular at one arm angle: branches change places there
+    rows_of_q[4, 1] = rows_of_q[5, 5] = (
+        0.0  # shoulder, wrist singular at one arm angle: branches change places there
+    )
     for q in rows_of_q:
         pose = robot.pose(q, tip)
         rows = bent.configurations(pose, angles)
         within = ((rows >= lower) & (rows <= upper)).all(axis=-1)
         for branch, arcs in enumerate(bent.limits_free(pose)):
             ours = arc_of(arcs, angles)
-            sure = np.abs(wrapped(angles[:, None] - arcs.ravel())).min(axis=1, initial=math.inf) > 1e-9
+            sure = (
+                np.abs(wrapped(angles[:, None] - arcs.ravel())).min(axis=1, initial=math.inf) > 1e-9
+            )
             np.testing.assert_array_equal(ours[sure], within[sure, branch])
             for end in arcs[np.ptp(arcs, axis=1) < TURN - 1e-9].ravel():
                 own = bent.configurations(pose, end)[branch]
@@ -352,7 +387,8 @@ def test_free_arcs_are_exactly_where_every_joint_is_within_its_limits(seed):
 
 @pytest.mark.parametrize("open_ended", [False, True])
 def test_a_branch_that_ceases_ends_its_free_arc(open_ended):
-    """Twists that are no right angles: shoulder and wrist reach some rotations only. Against 3600 arm angles."""
+    """Twists that are no right angles: shoulder and wrist reach some rotations only.
+    Against 3600 arm angles."""
     generator = np.random.default_rng(5)
     lower, upper = generator.uniform(-2.9, -1.6, 7), generator.uniform(1.6, 2.9, 7)
     lower[3], upper[3] = -2.2, 2.2
@@ -368,20 +404,27 @@ def test_a_branch_that_ceases_ends_its_free_arc(open_ended):
         rows = bent.configurations(pose, angles)
         within = ((rows >= lower) & (rows <= upper)).all(axis=-1)
         for branch, arcs in enumerate(bent.limits_free(pose)):
-            sure = np.abs(wrapped(angles[:, None] - arcs.ravel())).min(axis=1, initial=math.inf) > 1e-6
+            sure = (
+                np.abs(wrapped(angles[:, None] - arcs.ravel())).min(axis=1, initial=math.inf) > 1e-6
+            )
             np.testing.assert_array_equal(arc_of(arcs, angles)[sure], within[sure, branch])
         exists = np.isfinite(rows).all(axis=-1).any(axis=1)
         ceased += int((exists != np.roll(exists, 1)).sum())
-        unsolved_samples += not np.isfinite(bent.configurations(pose, SAMPLES)).all(axis=-1).any(axis=1).all()
+        unsolved_samples += (
+            not np.isfinite(bent.configurations(pose, SAMPLES)).all(axis=-1).any(axis=1).all()
+        )
     assert ceased > 4 and unsolved_samples > 2
 
 
 def test_a_free_arc_is_found_however_short_it_is():
-    """A limit that a joint passes by a millionth of a radian leaves an arc that no grid would meet."""
+    """A limit that a joint passes by a millionth of a radian leaves an arc that no grid would
+    meet."""
     wide = np.full(7, 3.2)
     tip = iiwa().bodies[-1]
     pose = iiwa().pose(np.array([0.3, 0.9, -0.4, 1.2, 0.5, -0.7, 0.2]), tip)
-    rows = Elbow(limited(-wide, wide), tip, (0, 0, 1)).configurations(pose, np.linspace(-math.pi, math.pi, 100_001))
+    rows = Elbow(limited(-wide, wide), tip, (0, 0, 1)).configurations(
+        pose, np.linspace(-math.pi, math.pi, 100_001)
+    )
     for joint, branch in ((1, 0), (5, 6)):
         lower = -wide
         lower[joint] = rows[:, branch, joint].max() - 1e-6
@@ -403,8 +446,12 @@ def test_the_free_set_keeps_limits_and_obstacles():
     forbidden, limited = bent.forbidden(pose, points, volume), bent.limits_free(pose)
     angles = np.linspace(-math.pi, math.pi, 2000, endpoint=False)
     for free, allowed in zip(bent.free(pose, points, volume), limited, strict=True):
-        np.testing.assert_array_equal(arc_of(free, angles), arc_of(allowed, angles) & ~arc_of(forbidden, angles))
-        assert ((free[:, 0] >= -math.pi) & (free[:, 0] < math.pi)).all() and (np.diff(free[:, 0]) > 0).all()
+        np.testing.assert_array_equal(
+            arc_of(free, angles), arc_of(allowed, angles) & ~arc_of(forbidden, angles)
+        )
+        assert ((free[:, 0] >= -math.pi) & (free[:, 0] < math.pi)).all() and (
+            np.diff(free[:, 0]) > 0
+        ).all()
     beyond = bent.beyond_limits(pose, q)
     rows = bent.configurations(pose, bent.arm_angle(q))
     branch = int(np.argmin(np.abs(wrapped(rows - q)).max(axis=1)))
@@ -413,7 +460,8 @@ def test_the_free_set_keeps_limits_and_obstacles():
 
 
 def test_the_elbow_moves_on_the_branch_whose_limits_are_kept():
-    """Over the free arcs of its branch; the nearest of the eight is another one, or beyond a limit, at some angles."""
+    """Over the free arcs of its branch; the nearest of the eight is another one, or beyond a limit,
+    at some angles."""
     tip = iiwa().bodies[-1]
     bent = Elbow(iiwa(), tip, (0.0, 0.0, 1.0))
     lower, upper = iiwa().limits.lower, iiwa().limits.upper
@@ -426,7 +474,9 @@ def test_the_elbow_moves_on_the_branch_whose_limits_are_kept():
                 assert ((moved >= lower) & (moved <= upper)).all()
                 np.testing.assert_allclose(wrapped(moved - rows[branch]), 0.0, atol=1e-6)
                 turned = q + wrapped(rows - q)
-                others += bool(np.abs(turned[np.argmin(np.abs(turned - q).max(axis=1))] - moved).max() > 1e-3)
+                others += bool(
+                    np.abs(turned[np.argmin(np.abs(turned - q).max(axis=1))] - moved).max() > 1e-3
+                )
     assert others > 5
 
 
@@ -449,7 +499,10 @@ def test_a_configuration_on_no_branch_is_refused():
 )
 @settings(max_examples=80, deadline=None)
 def test_arcs_without_others_are_what_is_left(these, others):
-    both = [merged(*(np.array(x) for x in (zip(*arcs, strict=True) if arcs else ((), ())))) for arcs in (these, others)]
+    both = [
+        merged(*(np.array(x) for x in (zip(*arcs, strict=True) if arcs else ((), ()))))
+        for arcs in (these, others)
+    ]
     left, angles = without(*both), np.linspace(-math.pi, math.pi, 500)
     ends = np.concatenate([arcs.ravel() for arcs in both])
     sure = np.abs(wrapped(angles[:, None] - ends)).min(axis=1, initial=math.inf) > 1e-9
@@ -466,7 +519,9 @@ def test_turning_everything_about_the_vertical_turns_the_first_joint_alone():
     T[:3, :3] = about_y
     turned = T @ pose
     np.testing.assert_allclose(
-        elbow().forbidden(turned, points @ about_y.T, volume), elbow().forbidden(pose, points, volume), atol=1e-9
+        elbow().forbidden(turned, points @ about_y.T, volume),
+        elbow().forbidden(pose, points, volume),
+        atol=1e-9,
     )
     moved = wrapped(elbow().configurations(turned, 0.3) - elbow().configurations(pose, 0.3))
     np.testing.assert_allclose(moved[:, 0], 0.8, atol=1e-10)
@@ -484,7 +539,9 @@ def test_a_mirrored_obstacle_turns_the_elbow_the_other_way():
 
 
 def test_what_is_refused_in_words(caplog):
-    with pytest.raises(NotPossible, match="no arm with spherical shoulder and wrist: 6 axes, expected 7"):
+    with pytest.raises(
+        NotPossible, match="no arm with spherical shoulder and wrist: 6 axes, expected 7"
+    ):
         Elbow(lw.load("ur5e"), "tool0")
     joints = list(iiwa().model.joints)
     third = next(k for k, joint in enumerate(joints) if joint.name == iiwa().joints[2])
@@ -492,7 +549,9 @@ def test_what_is_refused_in_words(caplog):
     aside = replace(place, position=tuple(np.add(place.position, (0.02, 0.0, 0.0)).tolist()))
     joints[third] = replace(joints[third], placement=aside)
     offset = lw.Robot(replace(iiwa().model, joints=tuple(joints)))
-    with pytest.raises(NotPossible, match="wrist: axes 1, 2 and 3 miss a common point by 20 mm, expected one"):
+    with pytest.raises(
+        NotPossible, match="wrist: axes 1, 2 and 3 miss a common point by 20 mm, expected one"
+    ):
         Elbow(offset, offset.bodies[-1])
     with pytest.raises(InvalidInput, match=r"reach is 0 \.\. 0\.8 m|reach is .*0\.8 m"):
         elbow().forbidden(tool_pose((2.0, 0.2, 0.2)), np.zeros((1, 3)), SafetyVolume(0.0, 0.1))
@@ -513,6 +572,8 @@ def test_what_is_refused_in_words(caplog):
         CriticallyDampedFilter(10.1, 0.1)
     assert "rate x period = 1.01 > 1" in caplog.text
     with pytest.raises(InvalidInput, match="inside the hard radius"):
-        ElbowAvoidance(elbow(), SafetyVolume(0.0, 0.2), CriticallyDampedFilter(1.0, 0.1), activation=0.1)
+        ElbowAvoidance(
+            elbow(), SafetyVolume(0.0, 0.2), CriticallyDampedFilter(1.0, 0.1), activation=0.1
+        )
     with pytest.raises(InvalidInput, match="rigid motion"):
         elbow().forbidden(2 * np.eye(4), np.zeros((1, 3)), SafetyVolume(0.0, 0.1))

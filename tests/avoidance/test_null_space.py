@@ -1,4 +1,5 @@
-"""Null-space avoidance: the tool stays, the distance is kept, what is impossible gives way and is said."""
+"""Null-space avoidance: the tool stays, the distance is kept,
+what is impossible gives way and is said."""
 
 from __future__ import annotations
 
@@ -34,7 +35,13 @@ def arm() -> tuple[lw.Robot, CollisionModel, np.ndarray]:
 def steady(robot: lw.Robot, model: CollisionModel, obstacles: Obstacles, steps: int = 400) -> tuple:
     pose = robot.pose(Q, "tool")
     avoidance = NullSpaceAvoidance(
-        model, lw.tasks.FrameTask("tool", pose), obstacles, gain=20.0, minimum=MINIMUM, q0=Q, period=0.02
+        model,
+        lw.tasks.FrameTask("tool", pose),
+        obstacles,
+        gain=20.0,
+        minimum=MINIMUM,
+        q0=Q,
+        period=0.02,
     )
     return [avoidance.step() for _ in range(steps)], pose
 
@@ -46,7 +53,8 @@ def test_the_tool_stays_and_the_distance_is_kept(side: float) -> None:
     assert model.clearance(Q, obstacle).distance < MINIMUM
     steps, pose = steady(robot, model, obstacle)
     for step in steps:
-        np.testing.assert_allclose(robot.pose(step.q, "tool"), pose, atol=2e-3)  # what one step turns away
+        # what one step turns away
+        np.testing.assert_allclose(robot.pose(step.q, "tool"), pose, atol=2e-3)
     last = steps[-1]
     assert last.clearance == pytest.approx(MINIMUM, abs=1e-6) and last.status == "avoiding"
     np.testing.assert_allclose(robot.pose(last.q, "tool"), pose, atol=1e-9)
@@ -79,9 +87,13 @@ def test_a_task_that_cannot_be_met_gives_way() -> None:
 
 def test_a_retreat_keeps_its_speed_and_an_approach_does_not() -> None:
     robot, model, at = arm()
-    avoidance = NullSpaceAvoidance(model, lw.tasks.FrameTask("tool", robot.pose(Q, "tool")), minimum=MINIMUM, q0=Q)
+    avoidance = NullSpaceAvoidance(
+        model, lw.tasks.FrameTask("tool", robot.pose(Q, "tool")), minimum=MINIMUM, q0=Q
+    )
     scales = [
-        avoidance.step(obstacles=[Sphere(at + [0, 0, RADIUS + 0.01 + MINIMUM + x], 0.01)]).speed_scale
+        avoidance.step(
+            obstacles=[Sphere(at + [0, 0, RADIUS + 0.01 + MINIMUM + x], 0.01)]
+        ).speed_scale
         for x in (0.05, 0.02, 0.005, 0.02, 0.03)
     ]
     assert scales[2] < scales[1] < 1.0 and scales[3] == scales[4] == 1.0
@@ -92,7 +104,9 @@ def test_a_filter_makes_the_posture_come_slowly() -> None:
     task = lw.tasks.FrameTask("tool", robot.pose(Q, "tool"))
     posture = Q + 0.1
     plain = NullSpaceAvoidance(model, task, q0=Q, posture=posture).step()
-    slow = NullSpaceAvoidance(model, task, q0=Q, posture=posture, filter=CriticallyDampedFilter(2.0, 0.01)).step()
+    slow = NullSpaceAvoidance(
+        model, task, q0=Q, posture=posture, filter=CriticallyDampedFilter(2.0, 0.01)
+    ).step()
     assert np.linalg.norm(slow.v) < 0.1 * np.linalg.norm(plain.v)
 
 
@@ -108,7 +122,8 @@ def test_what_is_wrong_is_said() -> None:
 
 
 def test_it_rests_where_the_exact_arc_ends() -> None:
-    """On an arm with spherical shoulder and wrist: the end of the forbidden arc of the same solid and distance."""
+    """On an arm with spherical shoulder and wrist:
+    the end of the forbidden arc of the same solid and distance."""
     robot, model, _ = arm()
     (body,) = model.shapes
     elbow, solid = Elbow(robot, "tool", (0, 1, 0)), SolidVolume(robot, [Solid("Pe", RADIUS)])
@@ -133,7 +148,9 @@ def test_it_rests_where_the_exact_arc_ends() -> None:
         assert np.abs(wrapped(rests - ends[0])).min() < 1e-6
 
 
-@pytest.mark.parametrize("tasks", [casadi.SX.sym("x"), casadi.MX.sym("x", 3), [casadi.SX.sym("x")]], ids=str)
+@pytest.mark.parametrize(
+    "tasks", [casadi.SX.sym("x"), casadi.MX.sym("x", 3), [casadi.SX.sym("x")]], ids=str
+)
 def test_symbols_are_no_tasks(tasks):
     """They have rows, as tasks do, and ended in an AttributeError (found by knocking)."""
     with pytest.raises(InvalidInput, match="expected a task or a list of tasks"):

@@ -1,4 +1,5 @@
-"""Segments, capsules and other shapes around an elbow: brute force, coal at the ends of arcs, closed forms."""
+"""Segments, capsules and other shapes around an elbow: brute force, coal at the ends of arcs,
+closed forms."""
 
 from __future__ import annotations
 
@@ -43,9 +44,14 @@ def within(arcs: np.ndarray, angle: np.ndarray) -> np.ndarray:
 
 
 def test_arcs_of_capsules_are_those_of_brute_force():
-    """40 capsules x 200 arm angles, each asked at 300 points of its axis; links and radii differ."""
+    """40 capsules x 200 arm angles, each asked at 300 points of its axis; links and radii
+    differ."""
     rng = np.random.default_rng(3)
-    share, angles, several = np.linspace(0.0, 1.0, 300)[:, None], rng.uniform(-math.pi, math.pi, 200), 0
+    share, angles, several = (
+        np.linspace(0.0, 1.0, 300)[:, None],
+        rng.uniform(-math.pi, math.pi, 200),
+        0,
+    )
     for trial in range(10):
         robot, frame = (arm(), "tool") if trial % 2 else (iiwa(), iiwa().bodies[-1])
         bent = elbow() if trial % 2 else iiwa_elbow()
@@ -55,7 +61,9 @@ def test_arcs_of_capsules_are_those_of_brute_force():
         S, _, W = bent.points(pose)
         elbows = np.array([bent.points(pose, float(angle))[1] for angle in angles])
         starts = (S + W) / 2 + rng.normal(size=(4, 3)) * 0.3
-        for start, end, radius in zip(starts, starts + rng.normal(size=(4, 3)) * 0.4, rng.uniform(0, 0.05, 4)):
+        for start, end, radius in zip(
+            starts, starts + rng.normal(size=(4, 3)) * 0.4, rng.uniform(0, 0.05, 4)
+        ):
             capsule = [Capsule(start, end, radius)]
             arcs = bent.forbidden(pose, capsule, volume)
             several += len(arcs) > 1
@@ -65,10 +73,14 @@ def test_arcs_of_capsules_are_those_of_brute_force():
             inside = within(arcs, angles)
             assert inside[room < -1e-9].all()
             assert not inside[room > 3e-3].any()  # what 300 points of an axis miss
-            ours = np.array([bent.clearance(pose, float(angle), capsule, volume)[0] for angle in angles[:20]])
+            ours = np.array(
+                [bent.clearance(pose, float(angle), capsule, volume)[0] for angle in angles[:20]]
+            )
             assert (ours <= room[:20] + 1e-12).all() and (room[:20] - ours).max() < 3e-3
             for angle in arcs[:, 0] if len(arcs) and arcs[0, 1] - arcs[0, 0] < TURN else ():
-                assert bent.clearance(pose, float(angle), capsule, volume)[0] == pytest.approx(0.0, abs=1e-9)
+                assert bent.clearance(pose, float(angle), capsule, volume)[0] == pytest.approx(
+                    0.0, abs=1e-9
+                )
     assert several > 0
 
 
@@ -84,7 +96,9 @@ def test_coal_finds_a_touch_at_the_ends_of_arcs():
     request.gjk_tolerance = 1e-12
 
     def apart(shape, T, obstacle, T_obstacle) -> float:
-        place = [coal.Transform3s(np.ascontiguousarray(X[:3, :3]), X[:3, 3]) for X in (T, T_obstacle)]
+        place = [
+            coal.Transform3s(np.ascontiguousarray(X[:3, :3]), X[:3, 3]) for X in (T, T_obstacle)
+        ]
         return coal.distance(shape, place[0], obstacle, place[1], request, coal.DistanceResult())
 
     for k in range(30):
@@ -123,10 +137,16 @@ def _along(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_spheres_clouds_and_arrays_say_the_same():
     pose, volume, points = tool_pose((0.6, 0.2, 0.2)), SafetyVolume(0.0, 0.1), human_points(0.3)
     expected = elbow().forbidden(pose, points, volume, radius=0.03)
-    np.testing.assert_array_equal(elbow().forbidden(pose, [Sphere(p, 0.03) for p in points], volume), expected)
-    np.testing.assert_array_equal(elbow().forbidden(pose, Obstacles([Cloud(points, 0.03)]), volume), expected)
+    np.testing.assert_array_equal(
+        elbow().forbidden(pose, [Sphere(p, 0.03) for p in points], volume), expected
+    )
+    np.testing.assert_array_equal(
+        elbow().forbidden(pose, Obstacles([Cloud(points, 0.03)]), volume), expected
+    )
     ends = np.stack([points, points], axis=1)  # segments without length
-    np.testing.assert_allclose(elbow().forbidden(pose, ends, volume, radius=0.03), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        elbow().forbidden(pose, ends, volume, radius=0.03), expected, atol=1e-9
+    )
     np.testing.assert_allclose(
         elbow().clearance(pose, 0.2, ends, volume, radius=0.03),
         elbow().clearance(pose, 0.2, points, volume, radius=0.03),
@@ -177,13 +197,16 @@ def test_another_robot_is_an_obstacle():
     volume, pose = SafetyVolume(0.05, 0.15), tool_pose((0.5, 0.3, 0.1))
     avoidance = ElbowAvoidance(elbow(), volume, CriticallyDampedFilter(10.0, 0.01))
     step = avoidance.step(pose, robot_obstacles(model, q))
-    assert step.clearance == pytest.approx(elbow().clearance(pose, step.arm_angle, [shape], volume).min(), abs=1e-12)
+    assert step.clearance == pytest.approx(
+        elbow().clearance(pose, step.arm_angle, [shape], volume).min(), abs=1e-12
+    )
     with pytest.raises(InvalidInput, match="robot_obstacles"):
         elbow().forbidden(pose, model, volume)
 
 
 def test_solids_on_named_points_forbid_what_their_distances_say():
-    """A ball about the elbow has arcs in closed form; balls and tapered capsules agree with the collision room."""
+    """A ball about the elbow has arcs in closed form;
+    balls and tapered capsules agree with the collision room."""
     pose = tool_pose((0.6, 0.2, 0.2))
     ball = SolidVolume(arm(), [Solid("Pe", 0.1)])
     swing = elbow().swing(pose, "test")
@@ -197,7 +220,9 @@ def test_solids_on_named_points_forbid_what_their_distances_say():
     cosine = (height**2 + across**2 + along**2 - 0.15**2) / (2 * height * across)
     middle, half = math.atan2(r @ w0, r @ v0), math.acos(cosine)
     np.testing.assert_allclose(arcs, [[middle - half, middle + half]], atol=1e-9)
-    rounded = SolidVolume(arm(), [Solid(("Ps", "Pe"), (0.02, 0.12)), Solid(("4.Pw", "3.Pe"), (0.02, 0.12))])
+    rounded = SolidVolume(
+        arm(), [Solid(("Ps", "Pe"), (0.02, 0.12)), Solid(("4.Pw", "3.Pe"), (0.02, 0.12))]
+    )
     person = [Capsule(a, b, 0.03) for a, b in human_points(0.3, 2).reshape(-1, 2, 3)]
     arcs = rounded.forbidden(elbow(), pose, person)
     angles = np.linspace(-3.0, 3.0, 60)
@@ -213,18 +238,30 @@ def test_solids_on_named_points_forbid_what_their_distances_say():
 def test_cones_are_the_volume_of_the_paper():
     pytest.importorskip("coal")
     pose, person = tool_pose((0.6, 0.2, 0.2)), [Sphere(p, 0.0) for p in human_points(0.3, 5)]
-    solids = [Solid(("Ps", "Pe"), (0.0, 0.12), "cone"), Solid(("Pw", "Pe"), (0.0, 0.12), "cone"), Solid("Pe", 0.12)]
+    solids = [
+        Solid(("Ps", "Pe"), (0.0, 0.12), "cone"),
+        Solid(("Pw", "Pe"), (0.0, 0.12), "cone"),
+        Solid("Pe", 0.12),
+    ]
     arcs = SolidVolume(arm(), solids).forbidden(elbow(), pose, person)
     exact = elbow().forbidden(pose, person, SafetyVolume(0.0, 0.12))
-    np.testing.assert_allclose(arcs, exact, atol=0.02)  # a prism of 32 sides stands 0.5 % off its cone
+    # a prism of 32 sides stands 0.5 % off its cone
+    np.testing.assert_allclose(arcs, exact, atol=0.02)
     assert (arcs[:, 0] <= exact[:, 0] + 1e-9).all() and (arcs[:, 1] >= exact[:, 1] - 1e-9).all()
 
 
 def test_an_arm_keeps_its_solids_off_a_person():
-    solids = SolidVolume(arm(), [Solid(("Ps", "Pe"), (0.02, 0.1)), Solid(("Pw", "Pe"), (0.02, 0.1))])
-    avoidance = ElbowAvoidance(elbow(), solids, CriticallyDampedFilter(10.0, 0.06), activation=0.04, hard=0.01)
+    solids = SolidVolume(
+        arm(), [Solid(("Ps", "Pe"), (0.02, 0.1)), Solid(("Pw", "Pe"), (0.02, 0.1))]
+    )
+    avoidance = ElbowAvoidance(
+        elbow(), solids, CriticallyDampedFilter(10.0, 0.06), activation=0.04, hard=0.01
+    )
     poses = np.array([circle(k / 400) for k in range(8)])
-    people = [[Capsule(a, b, 0.03) for a, b in human_points(k / 400, 2).reshape(-1, 2, 3)] for k in range(8)]
+    people = [
+        [Capsule(a, b, 0.03) for a, b in human_points(k / 400, 2).reshape(-1, 2, 3)]
+        for k in range(8)
+    ]
     steps = avoidance.run(poses, people)
     assert len(steps) == 8 and steps.q.shape == (8, 7)
     for pose, q, person, clearance in zip(poses, steps.q, people, steps.clearance, strict=True):
@@ -239,15 +276,21 @@ def test_a_hard_radius_is_kept_and_the_volume_is_left_earlier():
     avoidance = ElbowAvoidance(elbow(), volume, CriticallyDampedFilter(0.01, 0.01), hard=0.1)
     step = avoidance.step(pose, [Sphere((0.30, 0.70, 0.15), 0.0)])
     assert step.status == "avoiding" and step.clearance > 0.0  # in the volume, not in the hard one
-    assert step.wanted == pytest.approx(nearest_free(elbow().forbidden(pose, [[0.30, 0.70, 0.15]], volume)), abs=1e-12)
+    assert step.wanted == pytest.approx(
+        nearest_free(elbow().forbidden(pose, [[0.30, 0.70, 0.15]], volume)), abs=1e-12
+    )
 
 
 def test_retreating_tools_keep_their_speed():
-    """A person comes and goes: while the clearance grows the scale is 1, while it falls it is below."""
+    """A person comes and goes: while the clearance grows the scale is 1,
+    while it falls it is below."""
     volume, pose = SafetyVolume(0.0, 0.1), tool_pose((0.6, 0.2, 0.2))
     avoidance = ElbowAvoidance(elbow(), volume, CriticallyDampedFilter(1e-3, 0.01), threshold=0.1)
     E = elbow().points(pose)[1]
-    scales = [avoidance.step(pose, [E + [0.0, 0.1 + d, 0.0]]).speed_scale for d in (0.08, 0.05, 0.02, 0.04, 0.07)]
+    scales = [
+        avoidance.step(pose, [E + [0.0, 0.1 + d, 0.0]]).speed_scale
+        for d in (0.08, 0.05, 0.02, 0.04, 0.07)
+    ]
     assert scales[0] > scales[1] > scales[2] and scales[3] == scales[4] == 1.0
 
 

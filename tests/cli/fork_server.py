@@ -1,7 +1,8 @@
 """Runs commands in processes of their own, forked from one that has imported linkwork already.
 
-A request is one line of JSON {args, cwd, before, obedient}; the answer is one line {code, out, err}. The process is the
-command's own: its exit code, signals, files and streams are those of `linkwork`; only importing is done beforehand.
+A request is one line of JSON {args, cwd, before, obedient}; the answer is one line
+{code, out, err}. The process is the command's own: its exit code, signals, files and streams are
+those of `linkwork`; only importing is done beforehand.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ ASKED_FOR_LATE = (
     *("rich.console", "rich.progress", "rich.table", "rich.tree", "scipy.optimize", "viser"),
 )
 PATIENCE = 900.0
-"""Seconds after which a command that hangs is killed, so that its test fails and the others still run."""
+"""Seconds after which a command that hangs is killed,
+so that its test fails and the others still run."""
 
 
 def obey_permissions() -> None:
-    """Root may write anywhere; without these two capabilities it obeys permissions as everybody does."""
+    """Root may write anywhere; without these two capabilities it obeys permissions as everybody
+    does."""
     libc = ctypes.CDLL(None, use_errno=True)
     head = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
     sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice
@@ -65,7 +68,8 @@ def child(request: dict, out: int, err: int) -> None:
 
 
 def import_all() -> None:
-    """Every command, and what commands import only while they run; processes inherit nothing else."""
+    """Every command, and what commands import only while they run; processes inherit nothing
+    else."""
     from linkwork.cli.application import load_commands
 
     load_commands()
@@ -90,7 +94,12 @@ def serve() -> None:
             for file in (out, err):
                 file.seek(0)
                 texts.append(file.read().decode(errors="replace"))
-        print(json.dumps({"code": os.waitstatus_to_exitcode(status), "out": texts[0], "err": texts[1]}), flush=True)
+        print(
+            json.dumps(
+                {"code": os.waitstatus_to_exitcode(status), "out": texts[0], "err": texts[1]}
+            ),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The command line as a subprocess: plain, interrupted, on a full disk, without permission, on a screen."""
+"""The command line as a subprocess: plain, interrupted, on a full disk, without permission,
+on a screen."""
 
 from __future__ import annotations
 
@@ -14,12 +15,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-COMMAND = (sys.executable, "-c", "import sys; from linkwork_command import main; sys.argv[0] = 'linkwork'; main()")
+COMMAND = (
+    sys.executable,
+    "-c",
+    "import sys; from linkwork_command import main; sys.argv[0] = 'linkwork'; main()",
+)
 """What the installed script does."""
 
 LEVER = Path(__file__).with_name("lever.robot.yaml")
-# Every command once, with arguments under which it works; {out} stands for what it writes. Those of a room stand in its
-# own tests, in a file command_runs.py.
+# Every command once, with arguments under which it works; {out} stands for what it writes. Those of
+# a room stand in its own tests, in a file command_runs.py.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "robots": (),
     "info": ("lever.robot.yaml",),
@@ -46,7 +51,9 @@ def words(name: str, for_machines: bool = True) -> list[str]:
     return [*name.split(), *given, *(["--json"] if for_machines else [])]
 
 
-def run(*args: str, cwd: Path | None = None, timeout: float = 900) -> subprocess.CompletedProcess[str]:
+def run(
+    *args: str, cwd: Path | None = None, timeout: float = 900
+) -> subprocess.CompletedProcess[str]:
     """A command, from the start of its interpreter."""
     return subprocess.run(
         [*COMMAND, *args],
@@ -71,8 +78,14 @@ class Server:
     def run(
         self, *args: str, cwd: Path | None = None, before: str = "", obedient: bool = False
     ) -> subprocess.CompletedProcess[str]:
-        """A command; `before` is Python that runs in its process first; obedient: bound by permissions, root or not."""
-        request = {"args": args, "cwd": str(cwd or Path.cwd()), "before": before, "obedient": obedient}
+        """A command; `before` is Python that runs in its process first; obedient:
+        bound by permissions, root or not."""
+        request = {
+            "args": args,
+            "cwd": str(cwd or Path.cwd()),
+            "before": before,
+            "obedient": obedient,
+        }
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
@@ -117,7 +130,8 @@ files.os = type("os", (), {n: getattr(os, n) for n in dir(os)} | {"fsync": stati
 
 
 def interrupt_after(calls: int) -> str:
-    """Ctrl-C in the middle of the work: at a call of a function of linkwork, counted from the start of `main`."""
+    """Ctrl-C in the middle of the work: at a call of a function of linkwork,
+    counted from the start of `main`."""
     return f"""
 import signal, sys
 left = {calls}
@@ -142,7 +156,13 @@ def on_a_screen(args: Sequence[str], cwd: Path, timeout: float = 900) -> str:
     master, slave = pty.openpty()
     environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
     process = subprocess.Popen(
-        [*COMMAND, *args], stdin=slave, stdout=slave, stderr=slave, cwd=cwd, env=environment, close_fds=True
+        [*COMMAND, *args],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=cwd,
+        env=environment,
+        close_fds=True,
     )
     os.close(slave)
     shown = b""

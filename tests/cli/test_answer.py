@@ -1,4 +1,5 @@
-"""Commands return answers: called as functions they print nothing, and what is printed is the answer."""
+"""Commands return answers: called as functions they print nothing,
+and what is printed is the answer."""
 
 from __future__ import annotations
 
@@ -50,7 +51,10 @@ def test_every_command_returns_what_json_prints(name, tmp_path, monkeypatch, cap
     ((answer, as_json, before),) = told
     assert as_json and before == ""
     document = json.loads(capsys.readouterr().out)
-    assert document.keys() == {str(key) for key in answer.document} and document.keys() >= answer.facts.keys()
+    assert (
+        document.keys() == {str(key) for key in answer.document}
+        and document.keys() >= answer.facts.keys()
+    )
     assert document.get("wrote", []) == [str(file) for file in answer.wrote or ()]
     assert all((tmp_path / file).is_file() for file in answer.wrote or ())
     show(answer, as_json=False)
@@ -66,19 +70,37 @@ def test_json_is_an_option_of_every_command_and_an_argument_of_none():
     assert len(found) >= len(COMMANDS)
     for command in found:
         assert "as_json" in inspect.signature(command.callback).parameters
-        assert "as_json" not in inspect.signature(command.callback.__wrapped__).parameters, command.name
+        assert "as_json" not in inspect.signature(command.callback.__wrapped__).parameters, (
+            command.name
+        )
 
 
 ANSWER = Answer(
-    {"a": np.array([1.0, 2.0])}, [Table("numbers", ("a",), [(1.0,), (2.0,)]), "[s] stays: :key:"], ["x.csv"], 3
+    {"a": np.array([1.0, 2.0])},
+    [Table("numbers", ("a",), [(1.0,), (2.0,)]), "[s] stays: :key:"],
+    ["x.csv"],
+    3,
 )
 
 
 def test_sentences_are_shown_as_they_are(capsys):
     show(ANSWER, as_json=False)
     assert "[s] stays: :key:" in capsys.readouterr().out
-    show(Answer({}, [Branch("arm", branches=[Branch("[base]", "hinge (revolute)", [Branch("tip")])])]), as_json=False)
-    assert capsys.readouterr().out.split() == ["arm", "└──", "[base]", "hinge", "(revolute)", "└──", "tip"]
+    show(
+        Answer(
+            {}, [Branch("arm", branches=[Branch("[base]", "hinge (revolute)", [Branch("tip")])])]
+        ),
+        as_json=False,
+    )
+    assert capsys.readouterr().out.split() == [
+        "arm",
+        "└──",
+        "[base]",
+        "hinge",
+        "(revolute)",
+        "└──",
+        "tip",
+    ]
 
 
 def test_many_files_of_a_folder_are_counted(capsys):

@@ -1,6 +1,7 @@
 """linkwork check --beside: every URDF and MJCF of a folder beside Pinocchio and MuJoCo.
 
-With LINKWORK_BESIDE=/a/folder the collection there is read and its table printed; nothing is ever fetched.
+With LINKWORK_BESIDE=/a/folder the collection there is read and its table printed; nothing is ever
+fetched.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ def folder(tmp_path):
     place = tmp_path / "robots"
     (place / "inner").mkdir(parents=True)
     shutil.copy(URDFS["ur/ur5_robot"], place / "ur5.URDF")
-    shutil.copy(URDFS["kinova/kinova"], place / "inner" / "kinova.urdf")  # continuous joints: two coordinates there
-    shutil.copy(URDFS["talos_data/talos_reduced"], place / "inner" / "talos.urdf")  # branches, in another order
+    # continuous joints: two coordinates there
+    shutil.copy(URDFS["kinova/kinova"], place / "inner" / "kinova.urdf")
+    # branches, in another order
+    shutil.copy(URDFS["talos_data/talos_reduced"], place / "inner" / "talos.urdf")
     text = URDFS["ur/ur5_robot"].read_text()
     (place / "reversed.urdf").write_text(text.replace('lower="-6.28318530718"', 'lower="7"', 1))
     (place / "unknown.urdf").write_text(text.replace('type="revolute"', 'type="screw"', 1))
@@ -42,7 +45,8 @@ def folder(tmp_path):
 
 
 def test_a_part_that_the_peer_leaves_out_is_told(tmp_path):
-    """A line break in a number: urdfdom says so, drops the mass properties and goes on (Unitree's dex2_5 hands)."""
+    """A line break in a number: urdfdom says so,
+    drops the mass properties and goes on (Unitree's dex2_5 hands)."""
     text = URDFS["ur/ur5_robot"].read_text()
     broken = text.replace('ixx="0.22689067591"', 'ixx="0.22689067591\n"', 1)
     assert broken != text
@@ -67,7 +71,9 @@ def test_every_file_has_its_verdict(folder):
     }
     assert "strict=False: the joint has no limit" in found["reversed.urdf"].why
     assert found["arm.xml"].why == found["ur5.URDF"].why == "poses and mass matrix"
-    assert {row.file: row.verdict for row in beside(folder, strict=False)}["reversed.urdf"] == "agree"
+    assert {row.file: row.verdict for row in beside(folder, strict=False)}[
+        "reversed.urdf"
+    ] == "agree"
 
 
 def test_a_difference_is_seen(folder, monkeypatch):

@@ -28,7 +28,9 @@ def test_robots_are_listed_for_machines(server):
 
 
 def test_forward_kinematics_equals_the_library(server):
-    done = server.run("fk", "ur5e", "--q", "0.1 -90deg 1.2 0 0.4 0", "--frame", "wrist_3_link", "--json")
+    done = server.run(
+        "fk", "ur5e", "--q", "0.1 -90deg 1.2 0 0.4 0", "--frame", "wrist_3_link", "--json"
+    )
     assert done.returncode == 0, done.stderr
     robot = lw.load("ur5e")
     expected = robot.pose(np.array([0.1, -np.pi / 2, 1.2, 0, 0.4, 0]), "wrist_3_link")
@@ -49,7 +51,9 @@ def test_inverse_dynamics_equals_the_library(server):
     np.testing.assert_allclose(json.loads(done.stdout)["tau"], expected, rtol=1e-15)
 
 
-@pytest.mark.parametrize("command", [("info", "ur5e"), ("fk", "arm-2"), ("check", "ur5e"), ("doctor",), ("--help",)])
+@pytest.mark.parametrize(
+    "command", [("info", "ur5e"), ("fk", "arm-2"), ("check", "ur5e"), ("doctor",), ("--help",)]
+)
 def test_commands_speak_to_people(command):
     done = run(*command)
     assert done.returncode == 0, done.stderr
@@ -57,11 +61,15 @@ def test_commands_speak_to_people(command):
 
 
 def test_analysis_writes_its_columns(server, tmp_path):
-    done = server.run("analyse", "charmie", "--motion", "validation", "--out", str(tmp_path / "new"), "--json")
+    done = server.run(
+        "analyse", "charmie", "--motion", "validation", "--out", str(tmp_path / "new"), "--json"
+    )
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     header = (tmp_path / "new" / "charmie-validation.csv").read_text().splitlines()[0].split(",")
-    assert header == facts["columns"] and facts["actuators"]["act5"]["peak"] == pytest.approx(263.9, abs=0.1)
+    assert header == facts["columns"] and facts["actuators"]["act5"]["peak"] == pytest.approx(
+        263.9, abs=0.1
+    )
 
 
 def test_conversion_round_trip(server, tmp_path):
@@ -106,7 +114,9 @@ def test_errors_are_one_sentence_and_a_code(command, code, says, server, tmp_pat
 
 
 def test_a_broken_file_is_named_with_its_line(server, tmp_path):
-    (tmp_path / "a.urdf").write_text('<robot name="a">\n<link name="l"/>\n<joint name="j" type="screw"/>\n</robot>')
+    (tmp_path / "a.urdf").write_text(
+        '<robot name="a">\n<link name="l"/>\n<joint name="j" type="screw"/>\n</robot>'
+    )
     done = server.run("check", "a.urdf", cwd=tmp_path)
     assert done.returncode == 4
     assert "a.urdf:3" in done.stderr.replace("\n", "")
@@ -128,14 +138,26 @@ def test_every_posture_and_an_exit_code_for_none(server):
     T = np.array([[1, 0, 0, 0.4], [0, -1, 0, 0.1], [0, 0, -1, 0.5], [0, 0, 0, 1]])
     postures = np.array(json.loads(done.stdout)["q"])
     assert postures.shape == (8, 6)
-    np.testing.assert_allclose(robot.pose(postures, "tool0"), np.broadcast_to(T, (8, 4, 4)), atol=1e-12)
+    np.testing.assert_allclose(
+        robot.pose(postures, "tool0"), np.broadcast_to(T, (8, 4, 4)), atol=1e-12
+    )
     away = server.run("ik", "ur5e", "--xyz", "5 0 0", "--frame", "tool0")
     assert away.returncode == 1 and "out of reach" in away.stdout
 
 
 def test_a_simulation_that_holds_its_start(server, tmp_path):
     done = server.run(
-        "simulate", "arm-2", "--q", "random", "--duration", "0.5", "--control", "hold", "--out", "a.csv", cwd=tmp_path
+        "simulate",
+        "arm-2",
+        "--q",
+        "random",
+        "--duration",
+        "0.5",
+        "--control",
+        "hold",
+        "--out",
+        "a.csv",
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     table = np.genfromtxt(tmp_path / "a.csv", delimiter=",", names=True, deletechars="")
@@ -160,7 +182,10 @@ def test_the_other_joints_of_a_loop_follow_those_that_are_named(server):
         float(robot.loads(q, np.zeros(3), np.zeros(3)).actuator("crank"))
     )
     table = server.run("id", "four-bar", "--q", "crank=0.7").stdout
-    assert "forces of the actuators of four-bar" in table and f"{found['actuators']['crank']:.6g}" in table
+    assert (
+        "forces of the actuators of four-bar" in table
+        and f"{found['actuators']['crank']:.6g}" in table
+    )
     lying = server.run("id", "stewart-gough", "--q", "neutral")  # its struts lie flat
     assert lying.returncode == 0 and "cannot hold" in lying.stdout
     away = server.run("fk", "four-bar", "--q", "crank=0.7 rocker=-2")
@@ -169,7 +194,14 @@ def test_the_other_joints_of_a_loop_follow_those_that_are_named(server):
 
 def test_studies_answer_as_the_library(server):
     done = server.run(
-        "study", "sweep", "charmie", "--vary", "torso_spring=0:2000:5", "--column", "actuator.act5", "--json"
+        "study",
+        "sweep",
+        "charmie",
+        "--vary",
+        "torso_spring=0:2000:5",
+        "--column",
+        "actuator.act5",
+        "--json",
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -178,19 +210,38 @@ def test_studies_answer_as_the_library(server):
         np.abs(lw.load("charmie").analyse("validation", steps=1000)["actuator.act5"]).max()
     )
     assert found["best"]["actuator.act5.peak"] == 3
-    done = server.run("study", "balance", "charmie", "--variable", "torso_spring", "--actuator", "act5", "--json")
-    assert 1500 < json.loads(done.stdout)["variables"]["torso_spring"] < 1600  # beside the best of the sweep, 1500
+    done = server.run(
+        "study", "balance", "charmie", "--variable", "torso_spring", "--actuator", "act5", "--json"
+    )
+    # beside the best of the sweep, 1500
+    assert 1500 < json.loads(done.stdout)["variables"]["torso_spring"] < 1600
     done = server.run("study", "actuators", "charmie", "--json")
-    assert {row["actuator"]: row["kind"] for row in json.loads(done.stdout)["actuators"]}["act5"] == "linear"
+    assert {row["actuator"]: row["kind"] for row in json.loads(done.stdout)["actuators"]}[
+        "act5"
+    ] == "linear"
 
 
 def test_motors_are_chosen_for_a_cycle_from_a_file_with_something_in_the_hand(server, tmp_path):
     arm = lw.load("ur5e")
     law = lw.trajectory.quintic(arm.home, arm.home + [1.0, 0.3, -0.4, 0.0, 0.0, 0.0], duration=0.8)
     law.to_csv(tmp_path / "cycle.csv")
-    done = server.run("study", "actuators", "ur5e", "--motion", "cycle.csv", "--payload", "5", "--json", cwd=tmp_path)
+    done = server.run(
+        "study",
+        "actuators",
+        "ur5e",
+        "--motion",
+        "cycle.csv",
+        "--payload",
+        "5",
+        "--json",
+        cwd=tmp_path,
+    )
     rows = {row["actuator"]: row for row in json.loads(done.stdout)["actuators"]}
-    (duty,) = [d for d in lw.studies.duties(arm, law, payload=lw.Payload("tool0", 5.0)) if d.name == "elbow_joint"]
+    (duty,) = [
+        d
+        for d in lw.studies.duties(arm, law, payload=lw.Payload("tool0", 5.0))
+        if d.name == "elbow_joint"
+    ]
     assert rows["elbow_joint"]["peak"] == pytest.approx(duty.peak, rel=1e-6)
     assert "give a file: --motion path.csv" in server.run("study", "actuators", "ur5e").stderr
 
@@ -199,17 +250,31 @@ def test_the_fastest_motion_uses_a_limit_everywhere(server):
     ends = ("--through", "0 -1 1 0 0 0", "--through", "1 -1.5 0.5 0 0 0")
     found = json.loads(server.run("minimum-time", "ur5e", *ends, "--json").stdout)
     assert 0.2 < found["duration"] < 0.4
-    assert max(found["peak_torque"][:2]) == pytest.approx(lw.load("ur5e").limits.effort[1], rel=1e-3)
+    assert max(found["peak_torque"][:2]) == pytest.approx(
+        lw.load("ur5e").limits.effort[1], rel=1e-3
+    )
 
 
 def test_a_new_robot_is_valid_and_is_not_written_over(server, tmp_path):
-    done = server.run("new", "arm.robot.yaml", "--joints", "rrp", "--length", "300mm", "--mass", "1.5", cwd=tmp_path)
+    done = server.run(
+        "new",
+        "arm.robot.yaml",
+        "--joints",
+        "rrp",
+        "--length",
+        "300mm",
+        "--mass",
+        "1.5",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     robot = lw.load(tmp_path / "arm.robot.yaml")
     assert robot.nv == 3
     np.testing.assert_allclose(robot.pose(robot.neutral(), "tool")[:3, 3], [0, 0, 0.9], atol=1e-12)
     before = (tmp_path / "arm.robot.yaml").read_text()
-    again = server.run("new", "arm.robot.yaml", "--joints", "r", "--length", "1", "--mass", "1", cwd=tmp_path)
+    again = server.run(
+        "new", "arm.robot.yaml", "--joints", "r", "--length", "1", "--mass", "1", cwd=tmp_path
+    )
     assert again.returncode == 5 and (tmp_path / "arm.robot.yaml").read_text() == before
 
 
@@ -217,11 +282,14 @@ def test_a_full_disk_leaves_the_old_file(server, tmp_path):
     (tmp_path / "a.html").write_text("old")
     done = server.run("report", "arm-2", "--out", "a.html", cwd=tmp_path, before=FULL_DISK)
     assert done.returncode == 1 and "No space left on device" in done.stderr
-    assert (tmp_path / "a.html").read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["a.html"]
+    assert (tmp_path / "a.html").read_text() == "old" and [p.name for p in tmp_path.iterdir()] == [
+        "a.html"
+    ]
 
 
 def test_ctrl_c_is_quiet_from_the_first_instant():
-    """While modules are still imported, too: that takes half a second after the first handler is there."""
+    """While modules are still imported, too: that takes half a second after the first handler is
+    there."""
     code = """
 import signal, sys
 real = signal.signal
@@ -234,7 +302,10 @@ from linkwork_command import main
 main()
 """
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "reproduce"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, "reproduce"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
@@ -322,7 +393,9 @@ def test_every_help_page_has_an_example():
     groups = [app, *(group.typer_instance for group in app.registered_groups)]
     commands = [command for group in groups for command in group.registered_commands]
     assert len(commands) >= 18
-    assert all(re.search(r"Examples?:  linkwork ", command.callback.__doc__ or "") for command in commands)
+    assert all(
+        re.search(r"Examples?:  linkwork ", command.callback.__doc__ or "") for command in commands
+    )
 
 
 def test_help_pages_have_no_marks_of_a_drawing_library():
@@ -337,7 +410,9 @@ def test_help_pages_have_no_marks_of_a_drawing_library():
     while commands:
         command = commands.pop()
         commands += getattr(command, "commands", {}).values()
-        texts += [parameter.help for parameter in command.params if getattr(parameter, "help", None)]
+        texts += [
+            parameter.help for parameter in command.params if getattr(parameter, "help", None)
+        ]
     assert len(texts) > 60
     assert [text for text in texts if "\\" in text or "[/" in text] == []
 
@@ -358,8 +433,13 @@ def test_help_is_wide_enough_to_name_every_command_in_a_sentence():
 
 def test_info_knows_what_there_is_to_know(server):
     found = json.loads(server.run("info", "ur5e", "--json").stdout)
-    assert found["nv"] == 6 and found["mass"] == pytest.approx(17.7) and len(found["dh"]["rows"]) == 6
-    assert found["dh"]["rows"][1]["a"] == pytest.approx(-0.425) and found["inverse_kinematics"]["family"] == "ur"
+    assert (
+        found["nv"] == 6 and found["mass"] == pytest.approx(17.7) and len(found["dh"]["rows"]) == 6
+    )
+    assert (
+        found["dh"]["rows"][1]["a"] == pytest.approx(-0.425)
+        and found["inverse_kinematics"]["family"] == "ur"
+    )
     robot = lw.load("ur5e")
     robot.prepare("inverse_dynamics")
     assert found["kernels"]["inverse_dynamics"] == next(iter(robot.kernels.values())).operations
@@ -386,15 +466,22 @@ def test_what_is_not_given_is_asked(tmp_path):
         cwd=tmp_path,
         check=False,
     )
-    assert done.returncode == 0 and done.stdout.count("[") >= 3, done.stderr  # a default in brackets for each question
+    # a default in brackets for each question
+    assert done.returncode == 0 and done.stdout.count("[") >= 3, done.stderr
     robot = lw.load(tmp_path / "asked.robot.yaml")
-    assert [robot.model.joint(n).type for n in robot.joints] == ["revolute", "revolute", "prismatic"]
+    assert [robot.model.joint(n).type for n in robot.joints] == [
+        "revolute",
+        "revolute",
+        "prismatic",
+    ]
     np.testing.assert_allclose(robot.pose(robot.neutral(), "tool")[:3, 3], [0, 0, 0.75], atol=1e-12)
 
 
 def test_nobody_there_to_answer(server, tmp_path):
     done = server.run("new", "asked.robot.yaml", cwd=tmp_path)
-    assert done.returncode == 130 and "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+    assert (
+        done.returncode == 130 and "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+    )
 
 
 def test_a_missed_number_is_shown_and_counts(server, tmp_path):
@@ -405,28 +492,37 @@ angles, det, distance = paper_15.SELECTED[1]
 paper_15.SELECTED[1] = ((angles[0] * 1.01, *angles[1:]), det, distance)
 """
     done = server.run("reproduce", "15", "--failed", cwd=tmp_path, before=wrong)
-    assert done.returncode == 1 and "MISSED" in done.stdout and "184 of 186" in done.stdout  # both algorithms choose it
+    # both algorithms choose it
+    assert done.returncode == 1 and "MISSED" in done.stdout and "184 of 186" in done.stdout
     right = server.run("reproduce", "15", "--failed", cwd=tmp_path)
     assert right.returncode == 0 and "MISSED" not in right.stdout and "186 of 186" in right.stdout
 
 
 def test_an_output_that_is_full_is_a_sentence(tmp_path):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*COMMAND, "robots"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [*COMMAND, "robots"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert done.returncode == 1 and done.stderr.strip() == "error: No space left on device"
 
 
 def test_a_motion_from_a_file_is_analysed(server, tmp_path):
     """What `minimum-time` writes goes into `analyse` and `report`."""
     ends = ("--through", "0 -1 1 0 0 0", "--through", "1 -1.5 0.5 0 0 0")
-    assert server.run("minimum-time", "ur5e", *ends, "--out", "fast.csv", cwd=tmp_path).returncode == 0
-    done = server.run("analyse", "ur5e", "--motion", "fast.csv", "--out", "loads", "--json", cwd=tmp_path)
+    assert (
+        server.run("minimum-time", "ur5e", *ends, "--out", "fast.csv", cwd=tmp_path).returncode == 0
+    )
+    done = server.run(
+        "analyse", "ur5e", "--motion", "fast.csv", "--out", "loads", "--json", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     given = np.genfromtxt(tmp_path / "fast.csv", delimiter=",", names=True, deletechars="")
     robot = lw.load("ur5e")
     q, v, a = (np.column_stack([given[f"{x}.{joint}"] for joint in robot.joints]) for x in "qva")
     peaks = [fact["peak"] for fact in json.loads(done.stdout)["actuators"].values()]
-    np.testing.assert_allclose(peaks, np.abs(robot.inverse_dynamics(q, v, a)).max(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(
+        peaks, np.abs(robot.inverse_dynamics(q, v, a)).max(axis=0), rtol=1e-9
+    )
     spreadsheets = b"\xef\xbb\xbf" + (tmp_path / "fast.csv").read_bytes() + b"\n\n"
     (tmp_path / "fast.csv").write_bytes(spreadsheets)  # a mark in front, blank lines behind
     assert server.run("report", "ur5e", "--motion", "fast.csv", cwd=tmp_path).returncode == 0
@@ -436,7 +532,10 @@ def test_a_motion_from_a_file_is_analysed(server, tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("time,q.hing\n0,1\n1,2\n", 'a.csv:1: there is no column "q.hinge"; did you mean "q.hing"?'),
+        (
+            "time,q.hing\n0,1\n1,2\n",
+            'a.csv:1: there is no column "q.hinge"; did you mean "q.hing"?',
+        ),
         ("t,q.hinge\n0,1\n1,2\n", 'a.csv:1: there is no column "time"'),
         ("time,q.hinge\n0,1\n1,x\n", "a.csv:3: expected 2 numbers"),
         ("time,q.hinge\n0,1\n1\n", "a.csv:3: expected 2 numbers"),

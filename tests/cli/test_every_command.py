@@ -97,7 +97,8 @@ def test_a_full_disk_leaves_nothing(name, server, tmp_path):
     done = server.run(*words(name), cwd=tmp_path, before=FULL_DISK)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert "No space left on device" in done.stderr and "Traceback" not in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1 or name == "convert"  # convert also says what URDF cannot hold
+    # convert also says what URDF cannot hold
+    assert len(done.stderr.strip().splitlines()) == 1 or name == "convert"
     assert not left_behind(tmp_path)
 
 
@@ -107,14 +108,22 @@ def test_no_permission_is_a_sentence(name, server, tmp_path):
     done = server.run(*words(name), cwd=tmp_path, obedient=True)
     tmp_path.chmod(0o700)
     assert done.returncode == 1, (done.stdout, done.stderr)
-    assert "Permission denied" in done.stderr and "Traceback" not in done.stderr and not left_behind(tmp_path)
+    assert (
+        "Permission denied" in done.stderr
+        and "Traceback" not in done.stderr
+        and not left_behind(tmp_path)
+    )
 
 
 @pytest.mark.parametrize("name", OF_A_ROBOT)
 def test_a_wrong_name_is_answered_with_the_nearest(name, server, tmp_path):
     done = server.run(*replaced(name, "ur5ee"), cwd=tmp_path)
     assert done.returncode == 3, (done.stdout, done.stderr)
-    assert 'did you mean "ur5e"' in done.stderr and "Traceback" not in done.stderr and not left_behind(tmp_path)
+    assert (
+        'did you mean "ur5e"' in done.stderr
+        and "Traceback" not in done.stderr
+        and not left_behind(tmp_path)
+    )
 
 
 @pytest.mark.parametrize("name", OF_A_ROBOT)
@@ -135,10 +144,18 @@ def test_a_broken_file_is_named_with_its_line(name, server, tmp_path):
 def test_a_wrong_number_is_a_sentence(name, server, tmp_path):
     option, value = NUMBERS[name]
     given = words(name)
-    given = [*given[: given.index(option)], *given[given.index(option) + 2 :]] if option in given else given
+    given = (
+        [*given[: given.index(option)], *given[given.index(option) + 2 :]]
+        if option in given
+        else given
+    )
     done = server.run(*given, option, value, cwd=tmp_path)
     assert done.returncode in (2, 5), (done.stdout, done.stderr)
-    assert option.strip("-") in done.stderr and "Traceback" not in done.stderr and not left_behind(tmp_path)
+    assert (
+        option.strip("-") in done.stderr
+        and "Traceback" not in done.stderr
+        and not left_behind(tmp_path)
+    )
 
 
 @pytest.mark.parametrize("name", ["simulate", "study sweep", "report", "info", "reproduce"])
@@ -148,7 +165,15 @@ def test_a_bar_shows_on_a_screen(name, tmp_path):
 
 
 def test_the_bar_of_a_sweep_fills(tmp_path):
-    given = ["study", "sweep", str(LEVER), "--vary", "pull=0:200:3000", "--column", "actuator.hinge"]
+    given = [
+        "study",
+        "sweep",
+        str(LEVER),
+        "--vary",
+        "pull=0:200:3000",
+        "--column",
+        "actuator.hinge",
+    ]
     shown = on_a_screen([*given, "--steps", "100"], tmp_path)
     assert "100%" in shown and "3000 designs" in shown
     assert shown.count("│") < 60 * 4  # of thousands of designs a few are printed

@@ -1,6 +1,8 @@
-"""Every option of every command, given texts that no option expects: a sentence and an exit code, never a trace.
+"""Every option of every command, given texts that no option expects: a sentence and an exit code,
+never a trace.
 
-One option a command here, drawn by its name; with LINKWORK_FUZZ (`make fuzz`) every option, each with several texts.
+One option a command here, drawn by its name; with LINKWORK_FUZZ (`make fuzz`) every option, each
+with several texts.
 """
 
 from __future__ import annotations
@@ -16,7 +18,22 @@ import typer
 from linkwork.cli.application import BROKEN, app, load_commands
 from tests.cli.runs import COMMANDS, shared_server, words
 
-TEXTS = ("nan", "inf", "-1", "1e400", "", "x", "a" * 5000, "../..", "naïve\u202e", "0", "1e12", "[1, 2", "1 2 3", "{}")
+TEXTS = (
+    "nan",
+    "inf",
+    "-1",
+    "1e400",
+    "",
+    "x",
+    "a" * 5000,
+    "../..",
+    "naïve\u202e",
+    "0",
+    "1e12",
+    "[1, 2",
+    "1 2 3",
+    "{}",
+)
 EVERY = "LINKWORK_FUZZ" in os.environ
 CODES = {0, 1, 2, 3, 4, 5}
 """Answered; and errors that are said in words (130, interrupted, is none of them)."""
@@ -33,7 +50,9 @@ def options_of(name: str) -> list[str]:
     command = commands()
     for word in name.split():
         command = command.commands[word]
-    taken = [p for p in command.params if p.param_type_name == "option" and not p.is_flag and not p.count]
+    taken = [
+        p for p in command.params if p.param_type_name == "option" and not p.is_flag and not p.count
+    ]
     return [max(p.opts, key=len) for p in taken]
 
 
@@ -61,5 +80,7 @@ def test_a_text_that_no_option_expects_is_answered_in_words(name, server, tmp_pa
             given = [*given[:at], *given[at + 2 :]]
         done = server.run(*given, option, text, cwd=tmp_path)
         if done.returncode not in CODES or done.returncode == BROKEN or "Traceback" in done.stderr:
-            strange.append(f"{option} {text[:20]!r}: exit {done.returncode}: {done.stderr.strip()[-300:]}")
+            strange.append(
+                f"{option} {text[:20]!r}: exit {done.returncode}: {done.stderr.strip()[-300:]}"
+            )
     assert not strange, "\n".join(strange)

@@ -1,4 +1,5 @@
-"""Random placements of shapes as columns of `linkwork.collision.distances`, and the same shapes for coal and MuJoCo."""
+"""Random placements of shapes as columns of `linkwork.collision.distances`,
+and the same shapes for coal and MuJoCo."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def directions(rng, n):
 
 
 def draw(kind, rng, n):
-    """n shapes of a kind within two metres, from thin to thick, one in four of length zero where it has a length."""
+    """n shapes of a kind within two metres, from thin to thick,
+    one in four of length zero where it has a length."""
     p = rng.uniform(-1, 1, (n, 3))
     ends = p + rng.uniform(-1, 1, (n, 3)) * rng.uniform(-0.3, 1, (n, 1)).clip(0)
     match kind:
@@ -82,7 +84,9 @@ def by_coal(kind, a, other_kind, b):
     found = np.zeros((len(a), 10))
     for i in range(len(a)):
         result = coal.DistanceResult()
-        distance = coal.distance(*for_coal(kind, a[i]), *for_coal(other_kind, b[i]), request, result)
+        distance = coal.distance(
+            *for_coal(kind, a[i]), *for_coal(other_kind, b[i]), request, result
+        )
         points = result.getNearestPoint1(), result.getNearestPoint2(), result.normal
         found[i] = np.concatenate([[distance], *(np.ravel(x) for x in points)])
     return found[:, 0], found[:, 1:4], found[:, 4:7], found[:, 7:]
@@ -95,11 +99,16 @@ def kernel(kind, other_kind):
     def traced(a, b):
         return tuple(PAIRS[kind, other_kind](casadi.vertsplit(a), casadi.vertsplit(b)))
 
-    return lw.compile(traced, {"a": len(COLUMNS[kind]), "b": len(COLUMNS[other_kind])}, name=f"{kind}_{other_kind}")
+    return lw.compile(
+        traced,
+        {"a": len(COLUMNS[kind]), "b": len(COLUMNS[other_kind])},
+        name=f"{kind}_{other_kind}",
+    )
 
 
 def support(kind, rows, n):
-    """How far each shape reaches along directions n (rows, directions, 3), or the same ones (directions, 3) for all."""
+    """How far each shape reaches along directions n (rows, directions, 3),
+    or the same ones (directions, 3) for all."""
     n = np.broadcast_to(n, (len(rows), *n.shape[-2:]))
 
     def along(vectors):
@@ -113,21 +122,31 @@ def support(kind, rows, n):
             return np.maximum(p + rows[:, 6:7], along(rows[:, 3:6]) + rows[:, -1:])
         case "box":
             axes = rows[:, 3:12].reshape(-1, 3, 3)
-            return p + np.einsum("ki,kdi->kd", rows[:, 12:15], np.abs(np.einsum("kji,kdj->kdi", axes, n)))
+            return p + np.einsum(
+                "ki,kdi->kd", rows[:, 12:15], np.abs(np.einsum("kji,kdj->kdi", axes, n))
+            )
     axial = along(rows[:, 3:6])
-    return p + rows[:, 7:8] * np.abs(axial) + rows[:, 6:7] * np.linalg.norm(np.cross(rows[:, None, 3:6], n), axis=2)
+    return (
+        p
+        + rows[:, 7:8] * np.abs(axial)
+        + rows[:, 6:7] * np.linalg.norm(np.cross(rows[:, None, 3:6], n), axis=2)
+    )
 
 
 def gaps(pair, a, b, n):
-    """Between the shadows of both shapes on lines along n (rows or one, directions, 3): none exceeds the distance."""
+    """Between the shadows of both shapes on lines along n (rows or one, directions, 3):
+    none exceeds the distance."""
     return -support(pair[0], a, n) - support(pair[1], b, -n)
 
 
 def deepest_ball(rows, point, outward):
-    """(centre, radius) of the ball of each hull of two balls on whose surface `point` lies, seen along `outward`."""
+    """(centre, radius) of the ball of each hull of two balls on whose surface `point` lies,
+    seen along `outward`."""
     p, u, r, k = rows[:, :3], rows[:, 3:6] - rows[:, :3], rows[:, 6:7], rows[:, -1:] - rows[:, 6:7]
     step, way = u + k * outward, point - p - r * outward  # point = p + s u + (r + s k) outward
-    s = ((way * step).sum(axis=1) / np.maximum((step * step).sum(axis=1), 1e-300)).clip(0, 1)[:, None]
+    s = ((way * step).sum(axis=1) / np.maximum((step * step).sum(axis=1), 1e-300)).clip(0, 1)[
+        :, None
+    ]
     return p + s * u, (r + s * k)[:, 0]
 
 

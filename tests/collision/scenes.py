@@ -1,4 +1,5 @@
-"""Scenes that CI has: a table, shelves, an open box, a cage; and robots with spheres or capsules on them."""
+"""Scenes that CI has: a table, shelves, an open box, a cage;
+and robots with spheres or capsules on them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,15 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, HalfSpace, Obstacles, Sphere, TaperedCapsule
+from linkwork.collision import (
+    Box,
+    Capsule,
+    CollisionModel,
+    HalfSpace,
+    Obstacles,
+    Sphere,
+    TaperedCapsule,
+)
 
 
 def turned(angle: float, position: tuple[float, float, float]) -> np.ndarray:
@@ -23,7 +32,9 @@ def turned(angle: float, position: tuple[float, float, float]) -> np.ndarray:
 
 def table() -> Obstacles:
     legs = [Capsule((x, y, -0.6), (x, y, -0.1), 0.03) for x in (0.3, 0.8) for y in (-0.4, 0.4)]
-    return Obstacles([Box((0.7, 1.0, 0.05), turned(0.2, (0.55, 0, -0.05))), *legs, Sphere((0.5, 0.1, 0.1), 0.08)])
+    return Obstacles(
+        [Box((0.7, 1.0, 0.05), turned(0.2, (0.55, 0, -0.05))), *legs, Sphere((0.5, 0.1, 0.1), 0.08)]
+    )
 
 
 def shelves() -> Obstacles:
@@ -36,12 +47,17 @@ def shelves() -> Obstacles:
 def open_box() -> Obstacles:
     walls = [Box((0.4, 0.02, 0.3), turned(0.0, (0.5, y, 0.2))) for y in (-0.2, 0.2)]
     walls += [Box((0.02, 0.4, 0.3), turned(0.0, (x, 0.0, 0.2))) for x in (0.3, 0.7)]
-    return Obstacles([*walls, Box((0.4, 0.4, 0.02), turned(0.0, (0.5, 0, 0.05))), HalfSpace((0, 0, 1), -0.05)])
+    return Obstacles(
+        [*walls, Box((0.4, 0.4, 0.02), turned(0.0, (0.5, 0, 0.05))), HalfSpace((0, 0, 1), -0.05)]
+    )
 
 
 def cage() -> Obstacles:
     angles = np.linspace(0, 2 * np.pi, 8, endpoint=False)
-    bars = [Capsule((0.6 * np.cos(a), 0.6 * np.sin(a), 0), (0.6 * np.cos(a), 0.6 * np.sin(a), 1), 0.02) for a in angles]
+    bars = [
+        Capsule((0.6 * np.cos(a), 0.6 * np.sin(a), 0), (0.6 * np.cos(a), 0.6 * np.sin(a), 1), 0.02)
+        for a in angles
+    ]
     return Obstacles([*bars, HalfSpace((0, 0.1, -1), -1.3)])
 
 
@@ -49,13 +65,16 @@ SCENES = {"table": table(), "shelves": shelves(), "open box": open_box(), "cage"
 
 
 def shapes_on(robot: lw.Robot, seed: int, kinds: str = "sphere") -> dict[str, list]:
-    """Shapes at random on the bodies, some 5 cm in size, along the way to where the next joint begins."""
+    """Shapes at random on the bodies, some 5 cm in size,
+    along the way to where the next joint begins."""
     rng = np.random.default_rng(seed)
     tree = robot.subject.full_tree
     found = {}
     for body in robot.bodies:
         node = tree.bodies[body][0]
-        children = [n.placement.position for n in tree.nodes if n.parent == node and n is not tree.nodes[0]]
+        children = [
+            n.placement.position for n in tree.nodes if n.parent == node and n is not tree.nodes[0]
+        ]
         end = np.array(children[0], dtype=float) if children else np.array([0, 0, 0.05])
         if not np.isfinite(end).all() or body == "world":
             continue
@@ -65,7 +84,13 @@ def shapes_on(robot: lw.Robot, seed: int, kinds: str = "sphere") -> dict[str, li
             if kinds == "sphere" or (kinds == "mixed" and k == 0):
                 own.append(Sphere(center, rng.uniform(0.01, 0.04)))
             elif k == 1:
-                own.append(Capsule(end * 0.1, end * 0.9 + rng.normal(scale=0.005, size=3), rng.uniform(0.01, 0.03)))
+                own.append(
+                    Capsule(
+                        end * 0.1,
+                        end * 0.9 + rng.normal(scale=0.005, size=3),
+                        rng.uniform(0.01, 0.03),
+                    )
+                )
         found[body] = own
     return found
 
@@ -96,9 +121,11 @@ def tip_of_gantry(*shapes: Any) -> CollisionModel:
 
 
 def capsule_gantry(radius: float = 0.03) -> CollisionModel:
-    """A gantry with balls and a capsule at its tip, all of some radius, and a slanting bar on its cart.
+    """A gantry with balls and a capsule at its tip, all of some radius,
+    and a slanting bar on its cart.
 
-    The tip passes below, above and through the bar. Models with these kinds on cart and tip share machine code.
+    The tip passes below, above and through the bar. Models with these kinds on cart and tip share
+    machine code.
     """
     row = [Sphere((x, 0, 0), radius) for x in np.linspace(0.0, 0.2, 4)]
     tip = [*row, Capsule((0.0, 0, 0.04), (0.2, 0, 0.08), radius)]

@@ -14,8 +14,27 @@ from linkwork.subject import subject_of
 from tests.published import URDFS
 
 ARMS = [
-    *("cobra600", "crx-10ia", "crx-10ial", "crx-20ial", "crx-30ia", "crx-3ia", "crx-5ia", "gen3", "iiwa14"),
-    *("kuka-kr500", "panda", "planar-4r", "puma560", "redundant-7", "rehabilitation-arm", "scara-arm", "tm5-700"),
+    *(
+        "cobra600",
+        "crx-10ia",
+        "crx-10ial",
+        "crx-20ial",
+        "crx-30ia",
+        "crx-3ia",
+        "crx-5ia",
+        "gen3",
+        "iiwa14",
+    ),
+    *(
+        "kuka-kr500",
+        "panda",
+        "planar-4r",
+        "puma560",
+        "redundant-7",
+        "rehabilitation-arm",
+        "scara-arm",
+        "tm5-700",
+    ),
     *("tx2-90", "ur10", "ur10e", "ur16e", "ur20", "ur3", "ur3e", "ur5", "ur5e", "ur5-villalobos"),
 ]
 
@@ -37,7 +56,8 @@ def test_an_arm_has_shapes_that_machine_code_knows_and_is_free_at_home(name):
 
 @pytest.mark.parametrize("name", ARMS)
 def test_an_arm_is_drawn_without_gaps(name):
-    """At home and bent, every body with shapes goes into the next one by two millimetres or more."""
+    """At home and bent, every body with shapes goes into the next one by two millimetres or
+    more."""
     robot = lw.load(name)
     shapes = described_shapes(subject_of(robot, "test"))
     for q in (robot.home, *robot.random(5, seed=1)):
@@ -45,12 +65,15 @@ def test_an_arm_is_drawn_without_gaps(name):
         at = {body: (poses.rotation[k], poses.position[k]) for k, body in enumerate(poses.bodies)}
         for body, following in itertools.pairwise(shapes):
             pairs = itertools.product(shapes[body], shapes[following])
-            least = min(exact.nearest(mine, at[body], theirs, at[following])[0] for mine, theirs in pairs)
+            least = min(
+                exact.nearest(mine, at[body], theirs, at[following])[0] for mine, theirs in pairs
+            )
             assert least < -0.002, (body, following, least)
 
 
 def distances(points: np.ndarray, capsules) -> np.ndarray:
-    """Of points (n, 3) from the nearest of some capsules: |p - nearest point of the segment| - radius."""
+    """Of points (n, 3) from the nearest of some capsules:
+    |p - nearest point of the segment| - radius."""
     found = []
     for capsule in capsules:
         start, way = np.array(capsule.start), np.subtract(capsule.end, capsule.start)
@@ -68,11 +91,15 @@ def distances(points: np.ndarray, capsules) -> np.ndarray:
     ],
 )
 def test_meshes_of_the_maker_lie_about_inside(name, file, turned, allowed):
-    """The links that move: no vertex of a mesh is further outside than `allowed` [m], and the mean is near."""
+    """The links that move: no vertex of a mesh is further outside than `allowed` [m],
+    and the mean is near."""
     ours, theirs = lw.load(name), lw.load(URDFS[file])
     q = np.linspace(0.2, 1.0, ours.nq)
     padded = np.concatenate([q, np.zeros(theirs.nq - ours.nq)])
-    mine, meshes = described_shapes(subject_of(ours, "test")), described_shapes(subject_of(theirs, "test"))
+    mine, meshes = (
+        described_shapes(subject_of(ours, "test")),
+        described_shapes(subject_of(theirs, "test")),
+    )
     links = [body for body in list(mine)[1:] if body in theirs.bodies]
     assert len(links) >= 6
     for link in links:

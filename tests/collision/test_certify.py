@@ -1,4 +1,5 @@
-"""Certificates: what is proved free stays free however densely it is sampled, what touches has a sample that does."""
+"""Certificates: what is proved free stays free however densely it is sampled,
+what touches has a sample that does."""
 
 from __future__ import annotations
 
@@ -67,7 +68,9 @@ def test_the_clearance_is_a_lower_bound_that_says_something(model: CollisionMode
     free = np.flatnonzero(proof.free)
     v = model.robot.difference(q0, q1)[free]
     t = np.linspace(0, 1, 400)
-    way = model.robot.integrate(np.repeat(q0[free], 400, axis=0), np.tile(t, len(free))[:, None] * np.repeat(v, 400, 0))
+    way = model.robot.integrate(
+        np.repeat(q0[free], 400, axis=0), np.tile(t, len(free))[:, None] * np.repeat(v, 400, 0)
+    )
     least = model.clearance(way, obstacles).distance.reshape(len(free), 400).min(axis=1)
     assert (proof.clearance[free] <= least + 1e-12).all()
     assert (proof.clearance[free] > 0).all()
@@ -105,9 +108,13 @@ def test_what_is_wrong_is_said_in_words(model: CollisionModel) -> None:
 
 
 def test_a_slow_pair_beside_a_fast_one_keeps_the_bound() -> None:
-    """While a fast pair has its interval halved, a slow one may be the nearest: it counts although it proves more."""
+    """While a fast pair has its interval halved, a slow one may be the nearest:
+    it counts although it proves more."""
     link = '<link name="{}"/>'
-    joint = '<joint name="{0}" type="prismatic"><parent link="base"/><child link="{0}"/><axis xyz="1 0 0"/>{1}</joint>'
+    joint = (
+        '<joint name="{0}" type="prismatic"><parent link="base"/><child link="{0}"/><axis '
+        'xyz="1 0 0"/>{1}</joint>'
+    )
     limit = '<limit lower="-2" upper="2" effort="1" velocity="1"/>'
     parts = [link.format(name) for name in ("base", "fast", "slow")]
     parts += [joint.format(name, limit) for name in ("fast", "slow")]
@@ -115,8 +122,11 @@ def test_a_slow_pair_beside_a_fast_one_keeps_the_bound() -> None:
         path = Path(folder) / "slides.urdf"
         path.write_text(f'<robot name="slides">{"".join(parts)}</robot>')
         robot = lw.load(path)
-    model = CollisionModel(robot, {"fast": [Sphere((0, 1, 0), 0.0)], "slow": [Sphere((0, 0, 0), 0.0)]}, pairs=[])
-    # eight first intervals; in the middle of the fourth the fast one passes its obstacle, and the slow one its own
+    model = CollisionModel(
+        robot, {"fast": [Sphere((0, 1, 0), 0.0)], "slow": [Sphere((0, 0, 0), 0.0)]}, pairs=[]
+    )
+    # eight first intervals; in the middle of the fourth the fast one passes its obstacle,
+    # and the slow one its own
     middle = 7 / 16
     random = np.random.default_rng(5)
     for _ in range(100):

@@ -1,4 +1,5 @@
-"""Verdicts: those of coal on the same shapes; of doubles at every width, batch, place and number of threads."""
+"""Verdicts: those of coal on the same shapes; of doubles at every width, batch,
+place and number of threads."""
 
 from __future__ import annotations
 
@@ -13,21 +14,39 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Mesh, Obstacles, Sphere, exact, part_distances
+from linkwork.collision import (
+    Box,
+    Capsule,
+    CollisionModel,
+    Mesh,
+    Obstacles,
+    Sphere,
+    exact,
+    part_distances,
+)
 from linkwork.collision.checker import kernel_of
 from linkwork.collision.part_distances import Poses
 from linkwork.engine import machine
 from linkwork.engine.kernel import counts
 from linkwork.errors import InvalidInput, NotPossible
-from tests.collision.scenes import SCENES, capsule_gantry, cones, shapes_on, tapered_gantry, tip_of_gantry
+from tests.collision.scenes import (
+    SCENES,
+    capsule_gantry,
+    cones,
+    shapes_on,
+    tapered_gantry,
+    tip_of_gantry,
+)
 
 SHARED = Path(__file__).parents[3] / "shared" / "planning"
 ROBOTS = ("ur5e", "redundant-7", "charmie", "quadruped-12dof", "forrest")
-"""All of them: test_many.py; distances of charmie and forrest, whose sign is the verdict: test_clearance.py."""
+"""All of them: test_many.py; distances of charmie and forrest, whose sign is the verdict:
+test_clearance.py."""
 
 
 def by_coal(model: CollisionModel, q: np.ndarray, obstacles: Obstacles) -> np.ndarray:
-    """The least signed distance over all pairs of shapes that are looked at, one by one; 1 cm apart is far."""
+    """The least signed distance over all pairs of shapes that are looked at, one by one;
+    1 cm apart is far."""
     poses = Poses(model.subject, q)
     placed = {part: (poses.of(part), shapes) for part, shapes in model.shapes.items()}
     moves = [part for part in model.shapes if model.subject.tree.bodies[part][0] != 0]
@@ -36,7 +55,10 @@ def by_coal(model: CollisionModel, q: np.ndarray, obstacles: Obstacles) -> np.nd
     both += [(placed[part], (still, tuple(obstacles))) for part in moves]
     least = np.full(len(q), np.inf)
     for (pose, shapes), (other_pose, others) in both:
-        (centers, radii), (other_centers, other_radii) = balls(pose, shapes), balls(other_pose, others)
+        (centers, radii), (other_centers, other_radii) = (
+            balls(pose, shapes),
+            balls(other_pose, others),
+        )
         apart = np.linalg.norm(centers[:, :, None] - other_centers[:, None], axis=3)
         for k, i, j in np.argwhere(apart < radii[:, None] + other_radii + 0.01):
             here, there = (pose[0][k], pose[1][k]), (other_pose[0][k], other_pose[1][k])
@@ -48,7 +70,9 @@ def balls(pose: tuple[np.ndarray, np.ndarray], shapes: Sequence) -> tuple[np.nda
     """(centres (n, shapes, 3) at n poses, radii) of balls around shapes."""
     own = [shape.ball() for shape in shapes]
     centers = np.array([center for center, _ in own], dtype=float).reshape(-1, 3)
-    return centers @ pose[0].swapaxes(1, 2) + pose[1][:, None], np.array([radius for _, radius in own])
+    return centers @ pose[0].swapaxes(1, 2) + pose[1][:, None], np.array(
+        [radius for _, radius in own]
+    )
 
 
 def some_pairs(robot: lw.Robot, shapes: dict) -> list[tuple[str, str]]:
@@ -58,7 +82,9 @@ def some_pairs(robot: lw.Robot, shapes: dict) -> list[tuple[str, str]]:
     names, found = list(shapes), []
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
-            touching = (part_distances.distances(shapes[a], poses.of(a), shapes[b], poses.of(b)) < 0).mean()
+            touching = (
+                part_distances.distances(shapes[a], poses.of(a), shapes[b], poses.of(b)) < 0
+            ).mean()
             if touching < 0.3:
                 found.append((touching, a, b))
     found.sort(key=lambda each: -each[0])
@@ -115,7 +141,8 @@ def test_floats_never_change_a_verdict() -> None:
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
 def test_every_width_gives_the_same_verdicts(width: int) -> None:
-    """Tapered capsules among boxes, capsules, tapered ones, and with each other; balls, capsules: test_motions.py."""
+    """Tapered capsules among boxes, capsules, tapered ones, and with each other; balls, capsules:
+    test_motions.py."""
     model = tapered_gantry()
     q = model.robot.random(301, seed=5)
     for scene in (SCENES["shelves"], SCENES["cage"], cones(), Obstacles([])):
@@ -147,7 +174,9 @@ def test_moving_an_obstacle_compiles_nothing(arm: CollisionModel) -> None:
     before = dict(counts)
     seen = set()
     for k in range(5):
-        moved = scene.moved("sphere_1", (0.1 * k, 0.3, 0.3)).with_shapes([Sphere((0.1 * k, 0, 0.5), 0.05)] * k)
+        moved = scene.moved("sphere_1", (0.1 * k, 0.3, 0.3)).with_shapes(
+            [Sphere((0.1 * k, 0, 0.5), 0.05)] * k
+        )
         seen.add(int(arm.collides(q, moved).sum()))
     assert counts["compiled"] == before["compiled"] and counts["traced"] == before["traced"]
     assert len(seen) > 1
@@ -174,7 +203,17 @@ def test_a_point_inside_a_box_touches_it() -> None:
 
 def test_meshes_go_to_coal_and_the_verdict_is_one(arm: CollisionModel) -> None:
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * 0.1
-    faces = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6]]
+    faces = [
+        [0, 1, 3],
+        [0, 3, 2],
+        [4, 6, 7],
+        [4, 7, 5],
+        [0, 4, 5],
+        [0, 5, 1],
+        [2, 3, 7],
+        [2, 7, 6],
+        [0, 2, 6],
+    ]
     faces += [[0, 6, 4], [1, 5, 7], [1, 7, 3]]
     mesh = Mesh(corners + [0.4, 0.1, 0.3], np.array(faces))
     box = Box((0.2, 0.2, 0.2), (0.4, 0.1, 0.3))
@@ -185,7 +224,9 @@ def test_meshes_go_to_coal_and_the_verdict_is_one(arm: CollisionModel) -> None:
 
 
 def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
-    with pytest.raises(InvalidInput, match=r'q has shape \(5,\), expected \(..., 6\): robot "ur5e" has nq = 6'):
+    with pytest.raises(
+        InvalidInput, match=r'q has shape \(5,\), expected \(..., 6\): robot "ur5e" has nq = 6'
+    ):
         arm.collides(np.zeros(5))
     with pytest.raises(InvalidInput, match=r"q\[1, 2\] is nan, expected finite numbers"):
         arm.collides(np.where(np.arange(12).reshape(2, 6) == 8, np.nan, 0.0))
@@ -213,7 +254,9 @@ def test_starts_and_goals_of_motionbenchmaker_are_as_valid_as_vamp_counts(
     for scene, listed in problems.items():
         for problem in listed:
             obstacles = vamp_obstacles(problem["objects"], as_boxes=scene == "box")
-            good += not model.collides(np.array([problem["start"], problem["goal"]]), obstacles).any()
+            good += not model.collides(
+                np.array([problem["start"], problem["goal"]]), obstacles
+            ).any()
     assert good == valid
 
 
@@ -223,7 +266,10 @@ def spherized(name: str) -> CollisionModel:
     off = ElementTree.parse(SHARED / f"{name}.srdf").getroot().findall("disable_collisions")
     disabled = {frozenset((each.get("link1"), each.get("link2"))) for each in off}
     disabled.add(frozenset(("fts_robotside", "wrist_2_link")))  # always touch
-    shapes = {b.name: [Sphere(s.placement.position, s.size[0]) for s in b.collisions] for b in robot.model.bodies}
+    shapes = {
+        b.name: [Sphere(s.placement.position, s.size[0]) for s in b.collisions]
+        for b in robot.model.bodies
+    }
     shapes = {body: own for body, own in shapes.items() if own}
     names, node = list(shapes), {b: robot.subject.tree.bodies[b][0] for b in shapes}
     pairs = [
@@ -265,7 +311,9 @@ def test_coal_missing_is_said(monkeypatch: pytest.MonkeyPatch, arm: CollisionMod
 
 def joined() -> lw.Robot:
     """Two robots on one stand, each within reach of the other."""
-    return lw.load("planar-4r").attach(lw.load("planar-4r"), "base", xyz=(0.6, 0.1, 0.0), prefix="second_")
+    return lw.load("planar-4r").attach(
+        lw.load("planar-4r"), "base", xyz=(0.6, 0.1, 0.0), prefix="second_"
+    )
 
 
 def linkage() -> lw.Robot:
@@ -277,7 +325,8 @@ OTHER_TREES = {"joined": (joined, 0.02, 0.08), "linkage": (linkage, 0.1, 0.06)}
 
 @pytest.mark.parametrize(("name", "asked"), [("joined", "verdicts"), ("linkage", "distances")])
 def test_robots_joined_and_with_loops_are_asked_as_trees(name: str, asked: str) -> None:
-    """q is that of the tree; bodies of both robots meet each other. Both questions to both: test_many.py."""
+    """q is that of the tree; bodies of both robots meet each other. Both questions to both:
+    test_many.py."""
     check_other_tree(name, asked)
 
 
@@ -285,7 +334,11 @@ def check_other_tree(name: str, *asked: str) -> None:
     robot, away, radius = OTHER_TREES[name]
     made = robot()
     rng = np.random.default_rng(3)
-    shapes = {body: [Sphere(rng.normal(size=3) * away, radius)] for body in made.bodies if not body.endswith("axis")}
+    shapes = {
+        body: [Sphere(rng.normal(size=3) * away, radius)]
+        for body in made.bodies
+        if not body.endswith("axis")
+    }
     names = list(shapes)
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     model = CollisionModel(made, shapes, pairs=pairs)

@@ -47,12 +47,17 @@ def test_points_normal_and_names_belong_together(model: CollisionModel) -> None:
     q, scene = model.robot.random(200, seed=4), SCENES["shelves"]
     found = model.clearance(q, scene)
     way = found.other_point - found.point
-    np.testing.assert_allclose((way * found.normal).sum(axis=-1), found.distance, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        (way * found.normal).sum(axis=-1), found.distance, rtol=0, atol=1e-12
+    )
     np.testing.assert_allclose(np.linalg.norm(found.normal, axis=-1), 1.0, rtol=0, atol=1e-12)
     assert found.bodies == tuple(model.shapes) and found.others == (*model.shapes, *scene.names)
     for k in (0, 50, 199):
         one = model.clearance(q[k], scene)
-        assert one.distance == found.distance[k] and one.gradient.tolist() == found.gradient[k].tolist()
+        assert (
+            one.distance == found.distance[k]
+            and one.gradient.tolist() == found.gradient[k].tolist()
+        )
         assert one.body == found.bodies[found.body[k]] and one.other == found.others[found.other[k]]
         of_that_pair = alone(model, q[k : k + 1], one.body, one.other, scene)
         assert of_that_pair == pytest.approx(one.distance, abs=1e-12)
@@ -67,7 +72,8 @@ def test_the_sign_is_the_verdict(model: CollisionModel) -> None:
 
 
 def test_gradients_are_those_of_differences(model: CollisionModel) -> None:
-    """Where the nearest pair stays the same; there the differences see rounding of 1e-16 / 1e-6 and curvature."""
+    """Where the nearest pair stays the same; there the differences see rounding of 1e-16 / 1e-6 and
+    curvature."""
     check_gradient(model, model.robot.random(300, seed=6))
 
 
@@ -76,21 +82,33 @@ def check_gradient(model: CollisionModel, q: np.ndarray) -> None:
     found = model.clearance(q, scene)
     steps, same = [], np.ones(len(q), dtype=bool)
     for unit in np.eye(robot.nv):
-        ends = [model.clearance(robot.integrate(q, np.tile(s * h * unit, (len(q), 1))), scene) for s in (1, -1)]
+        ends = [
+            model.clearance(robot.integrate(q, np.tile(s * h * unit, (len(q), 1))), scene)
+            for s in (1, -1)
+        ]
         steps.append((ends[0].distance - ends[1].distance) / (2 * h))
         for end in ends:
             same &= (end.body == found.body) & (end.other == found.other)
             same &= np.linalg.norm(end.normal - found.normal, axis=-1) < 1e-3
     error = np.abs(np.stack(steps, axis=-1) - found.gradient).max(axis=-1)
     assert same.mean() > 0.9
-    assert np.quantile(error[same], 0.98) < 1e-6  # the others change shapes of one body within the step
+    # the others change shapes of one body within the step
+    assert np.quantile(error[same], 0.98) < 1e-6
     assert np.abs(found.gradient).max() > 0.1
 
 
-def test_between_two_that_are_equally_near_the_gradient_is_that_of_one(model: CollisionModel) -> None:
-    """Balls on both sides of a sphere: the distance is right, and only the gradient may be either's."""
+def test_between_two_that_are_equally_near_the_gradient_is_that_of_one(
+    model: CollisionModel,
+) -> None:
+    """Balls on both sides of a sphere: the distance is right,
+    and only the gradient may be either's."""
     robot = model.robot
-    balls = [(s.radius, body, s) for body in model.tables.moving for s in model.shapes[body] if s.kind == "sphere"]
+    balls = [
+        (s.radius, body, s)
+        for body in model.tables.moving
+        for s in model.shapes[body]
+        if s.kind == "sphere"
+    ]
     _, body, ball = max(balls, key=lambda largest: largest[0])
     ties, ways = 0, np.random.default_rng(9).normal(size=(60, 3))
     for q, way in zip(robot.random(60, seed=9), ways, strict=True):
@@ -99,7 +117,11 @@ def test_between_two_that_are_equally_near_the_gradient_is_that_of_one(model: Co
         step = (ball.radius + 0.003) * way / np.linalg.norm(way)
         sides = [Sphere(center + sign * step, 0.002, name) for sign, name in ((1, "a"), (-1, "b"))]
         first, second = (model.clearance(q, [side]) for side in sides)
-        if abs(first.distance - second.distance) > 1e-12 or first.other != "a" or second.other != "b":
+        if (
+            abs(first.distance - second.distance) > 1e-12
+            or first.other != "a"
+            or second.other != "b"
+        ):
             continue
         ties += 1
         both = model.clearance(q, sides)
@@ -121,7 +143,8 @@ def test_gradient_of_a_floating_base(tmp_path) -> None:
     path = tmp_path / "box.xml"
     path.write_text(
         "<mujoco><worldbody><body name='trunk'><freejoint/><geom size='.1' mass='1'/>"
-        "<body name='leg' pos='0 0 -.2'><joint axis='0 1 0'/><geom size='.05' mass='1'/></body></body>"
+        "<body name='leg' pos='0 0 -.2'><joint axis='0 1 0'/><geom size='.05' "
+        "mass='1'/></body></body>"
         "</worldbody></mujoco>"
     )
     robot = lw.load(path)
@@ -148,7 +171,10 @@ def test_hulls_go_to_coal_with_points_and_gradient(model: CollisionModel) -> Non
     apart = as_box.distance > 1e-3
     np.testing.assert_allclose(as_hull.gradient[apart], as_box.gradient[apart], rtol=0, atol=1e-4)
     one = model.clearance(q[0], [Convex(corners + at, name="block")])
-    assert one.distance == pytest.approx(as_hull.distance[0]) and one.other == as_hull.others[as_hull.other[0]]
+    assert (
+        one.distance == pytest.approx(as_hull.distance[0])
+        and one.other == as_hull.others[as_hull.other[0]]
+    )
 
 
 def test_answers_go_into_those_of_an_earlier_call() -> None:
@@ -160,9 +186,13 @@ def test_answers_go_into_those_of_an_earlier_call() -> None:
         for name in ("distance", "point", "other_point", "normal", "gradient"):
             assert getattr(again, name) is getattr(first, name)
             np.testing.assert_array_equal(getattr(again, name), getattr(expected, name))
-        with pytest.raises(InvalidInput, match=r"distance of out has shape \(3.*expected \(2.*of an earlier call"):
+        with pytest.raises(
+            InvalidInput, match=r"distance of out has shape \(3.*expected \(2.*of an earlier call"
+        ):
             ask(q[:2], scene, out=first)
-        with pytest.raises(InvalidInput, match=r"out is .*, expected a (Pair)?Clearances? of an earlier call"):
+        with pytest.raises(
+            InvalidInput, match=r"out is .*, expected a (Pair)?Clearances? of an earlier call"
+        ):
             ask(q[:3], scene, out=np.zeros(3))
         with pytest.raises(InvalidInput, match="distance of out is of float32, expected float64"):
             ask(q[:3], scene, out=replace(first, distance=first.distance.astype(np.float32)))
@@ -174,7 +204,9 @@ def test_answers_of_one_sample_go_into_nothing() -> None:
     q, scene = model.robot.random(2, seed=11), SCENES["table"]
     first = model.clearance(q[0], scene)
     gradient = first.gradient.copy()
-    with pytest.raises(InvalidInput, match="clearance: out came with one sample, expected it with a batch, or none"):
+    with pytest.raises(
+        InvalidInput, match="clearance: out came with one sample, expected it with a batch, or none"
+    ):
         model.clearance(q[1], scene, out=first)
     np.testing.assert_array_equal(first.gradient, gradient)
     proof = Certificate(True, False, False, 0.1, np.nan, 1)

@@ -23,7 +23,11 @@ def test_a_cloud_is_its_points(arm: CollisionModel) -> None:
     points = RNG.uniform(-0.8, 0.8, size=(150, 3)) * [1, 1, 0.15] + [0.3, 0, 0.2]
     q = arm.robot.random(400, seed=1)
     cloud = Obstacles(
-        [Sphere((9, 9, 9), 0.1, "far"), Cloud(points[:100], 0.01, "first"), Cloud(points[100:], 0.02, "b")]
+        [
+            Sphere((9, 9, 9), 0.1, "far"),
+            Cloud(points[:100], 0.01, "first"),
+            Cloud(points[100:], 0.02, "b"),
+        ]
     )
     radii = np.r_[np.full(100, 0.01), np.full(50, 0.02)]
     spheres = Obstacles([Sphere(p, r) for p, r in zip(points, radii, strict=True)])
@@ -37,8 +41,12 @@ def test_a_cloud_is_its_points(arm: CollisionModel) -> None:
     index = expected.other - len(expected.bodies)
     np.testing.assert_array_equal(names, np.where(index < 100, "first", "b"))
     q0, q1 = ends(arm, 60)
-    np.testing.assert_array_equal(arm.motion_is_free(q0, q1, cloud), arm.motion_is_free(q0, q1, spheres))
-    np.testing.assert_array_equal(arm.certify_motion(q0, q1, cloud).free, arm.certify_motion(q0, q1, spheres).free)
+    np.testing.assert_array_equal(
+        arm.motion_is_free(q0, q1, cloud), arm.motion_is_free(q0, q1, spheres)
+    )
+    np.testing.assert_array_equal(
+        arm.certify_motion(q0, q1, cloud).free, arm.certify_motion(q0, q1, spheres).free
+    )
 
 
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 700, 5000])
@@ -52,16 +60,29 @@ def test_clusters_hold_their_points(count: int) -> None:
     np.testing.assert_array_equal(held, np.arange(count))
     for (x, y, z, reach), (first, n) in zip(clusters[0], clusters[1], strict=True):
         inside = placed[0][first : first + n]
-        assert n <= POINTS and (np.linalg.norm(inside[:, :3] - [x, y, z], axis=1) + inside[:, 3] <= reach).all()
+        assert (
+            n <= POINTS
+            and (np.linalg.norm(inside[:, :3] - [x, y, z], axis=1) + inside[:, 3] <= reach).all()
+        )
     for (x, y, z, reach), (first, n) in zip(groups[0], groups[1], strict=True):
         inside = clusters[0][first : first + n]
-        assert n <= CLUSTERS and (np.linalg.norm(inside[:, :3] - [x, y, z], axis=1) + inside[:, 3] <= reach).all()
+        assert (
+            n <= CLUSTERS
+            and (np.linalg.norm(inside[:, :3] - [x, y, z], axis=1) + inside[:, 3] <= reach).all()
+        )
 
 
 def test_a_cloud_is_one_obstacle_of_every_pair(arm: CollisionModel) -> None:
-    """Its nearest point counts, for each body; points, normals and gradients are those of that point as a sphere."""
+    """Its nearest point counts, for each body; points,
+    normals and gradients are those of that point as a sphere."""
     points = RNG.uniform(-0.8, 0.8, size=(1100, 3)) + [0.3, 0, 0.4]
-    clouds = Obstacles({"a": Cloud(points[:40], 0.02), "post": Sphere((0.5, 0, 0.5), 0.1), "b": Cloud(points[40:], 0)})
+    clouds = Obstacles(
+        {
+            "a": Cloud(points[:40], 0.02),
+            "post": Sphere((0.5, 0, 0.5), 0.1),
+            "b": Cloud(points[40:], 0),
+        }
+    )
     q = arm.robot.random(5, seed=2)
     found, moving = arm.clearances(q, clouds), len(arm.tables.moving)
     assert found.other.tolist() == moving * ["a"] + moving * ["post"] + moving * ["b"]
@@ -70,7 +91,9 @@ def test_a_cloud_is_one_obstacle_of_every_pair(arm: CollisionModel) -> None:
         distance = alone.distance.reshape(5, len(own), moving)
         which = distance.argmin(axis=1)
         rows, bodies = np.arange(5)[:, None], np.arange(moving)
-        np.testing.assert_array_equal(found.distance[:, first : first + moving], distance[rows, which, bodies])
+        np.testing.assert_array_equal(
+            found.distance[:, first : first + moving], distance[rows, which, bodies]
+        )
         for name in ("point", "other_point", "normal", "gradient"):
             every = getattr(alone, name).reshape(5, len(own), moving, -1)
             got = getattr(found, name)[:, first : first + moving]
@@ -82,7 +105,9 @@ def test_a_cloud_is_one_obstacle_of_every_pair(arm: CollisionModel) -> None:
 
 
 def test_gradients_beside_a_cloud_are_those_of_differences(arm: CollisionModel) -> None:
-    cloud = Obstacles([Cloud(RNG.uniform(-0.8, 0.8, size=(3000, 3)) + [0.3, 0, 0.4], 0.002, "scan")])
+    cloud = Obstacles(
+        [Cloud(RNG.uniform(-0.8, 0.8, size=(3000, 3)) + [0.3, 0, 0.4], 0.002, "scan")]
+    )
     q, step = arm.robot.random(200, seed=8), 1e-6
     found = arm.clearance(q, cloud)
     shifts = step * np.eye(arm.robot.nv)
@@ -111,7 +136,8 @@ def test_hulls_and_meshes_meet_clouds_through_coal() -> None:
 
 
 def test_points_of_the_robot_itself_are_left_out(arm: CollisionModel) -> None:
-    """Points on the surface of its own shapes go, those of a wall stay; then the robot no longer touches its cloud."""
+    """Points on the surface of its own shapes go, those of a wall stay;
+    then the robot no longer touches its cloud."""
     q = arm.robot.random(1, seed=5)[0]
     own = []
     for body, shapes in arm.shapes.items():
@@ -120,7 +146,10 @@ def test_points_of_the_robot_itself_are_left_out(arm: CollisionModel) -> None:
             center, _ = shape.ball()
             ways = RNG.normal(size=(20, 3))
             radius = getattr(shape, "radius", 0.0)
-            own.append((center + radius * ways / np.linalg.norm(ways, axis=1)[:, None]) @ T[:3, :3].T + T[:3, 3])
+            own.append(
+                (center + radius * ways / np.linalg.norm(ways, axis=1)[:, None]) @ T[:3, :3].T
+                + T[:3, 3]
+            )
     wall = RNG.uniform(-0.5, 0.5, size=(300, 3)) + [3.0, 0, 0]
     seen = np.concatenate([*own, wall])
     kept = arm.without_own_points(q, seen, margin=0.01)

@@ -34,7 +34,13 @@ def run(*words):
 
 def test_collide_says_what_is_nearest(cell):
     found = run(
-        "collide", cell / "balls.urdf", "--obstacles", cell / "cell.obstacles.yaml", "--q", "shoulder=40deg", "--json"
+        "collide",
+        cell / "balls.urdf",
+        "--obstacles",
+        cell / "cell.obstacles.yaml",
+        "--q",
+        "shoulder=40deg",
+        "--json",
     )
     facts = json.loads(found.output)
     assert found.exit_code == 0 and not facts["collides"] and facts["distance"] > 0.0
@@ -49,7 +55,9 @@ def test_collide_ends_with_one_where_it_touches(cell):
     """Straight up, the sleeve is in the camera that stands on the base."""
     found = run("collide", cell / "balls.urdf", "--obstacles", cell / "cell.obstacles.yaml")
     assert found.exit_code == 1
-    assert "arm collides: camera and sleeve overlap by" in found.output and "mm inside" in found.output
+    assert (
+        "arm collides: camera and sleeve overlap by" in found.output and "mm inside" in found.output
+    )
 
 
 def test_pairs_writes_an_srdf(cell):
@@ -59,7 +67,9 @@ def test_pairs_writes_an_srdf(cell):
 
 
 def test_fit_writes_a_robot_of_spheres(cell):
-    found = run("fit", cell / "arm.urdf", "--spheres", "--tolerance", "30mm", "--out", cell / "spheres.urdf")
+    found = run(
+        "fit", cell / "arm.urdf", "--spheres", "--tolerance", "30mm", "--out", cell / "spheres.urdf"
+    )
     assert found.exit_code == 0 and "proved" in found.output
     again = lw.collision.model(lw.load(cell / "spheres.urdf"), pairs=[])
     assert {shape.kind for own in again.shapes.values() for shape in own} == {"sphere"}

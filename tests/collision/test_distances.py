@@ -1,4 +1,5 @@
-"""Distances of every pair of kinds against coal, and where coal has no answer against what must hold."""
+"""Distances of every pair of kinds against coal,
+and where coal has no answer against what must hold."""
 
 from __future__ import annotations
 
@@ -6,7 +7,16 @@ import numpy as np
 import pytest
 
 from linkwork.collision.distances import KINDS, PAIRS
-from tests.collision.placements import balls_of, by_coal, directions, draw, gaps, kernel, rotations, support
+from tests.collision.placements import (
+    balls_of,
+    by_coal,
+    directions,
+    draw,
+    gaps,
+    kernel,
+    rotations,
+    support,
+)
 
 IN_COAL = [pair for pair in PAIRS if "tapered_capsule" not in pair]
 TAPERED = [pair for pair in PAIRS if "tapered_capsule" in pair]
@@ -21,7 +31,11 @@ def test_distances_and_nearest_points_are_those_of_coal(pair):
     distance, point, other_point, normal = kernel(*pair)(a, b)
     expected, coal_point, coal_other, coal_normal = by_coal(pair[0], a, pair[1], b)
     right = np.full(len(a), True)
-    if pair == ("sphere", "cylinder"):  # of a deep sphere coal 3.0 takes the side, although the cap is nearer
+    # of a deep sphere coal 3.0 takes the side, although the cap is nearer
+    if pair == (
+        "sphere",
+        "cylinder",
+    ):
         right = (expected > -a[:, 3]) | (np.abs(distance - expected) < 1e-11)
         assert right.mean() > 0.98 and (distance[~right] > expected[~right]).all()
     np.testing.assert_allclose(distance[right], expected[right], rtol=0, atol=1e-11)
@@ -34,7 +48,8 @@ def test_distances_and_nearest_points_are_those_of_coal(pair):
 
 @pytest.mark.parametrize("pair", PAIRS, ids=ids)
 def test_points_normal_and_distance_agree(pair):
-    """Overlapping or apart: a unit normal, and the way from point to point is the distance along it."""
+    """Overlapping or apart: a unit normal, and the way from point to point is the distance along
+    it."""
     rng = np.random.default_rng(5)
     a, b = draw(pair[0], rng, 3000), draw(pair[1], rng, 3000)
     distance, point, other_point, normal = kernel(*pair)(a, b)
@@ -64,7 +79,9 @@ def test_moving_apart_along_the_normal_ends_an_overlap(pair):
     moved = a.copy()
     if pair[0] == "half_space":
         moved[:, 3] += (moved[:, :3] * normal).sum(axis=1) * distance
-    for begin in {"capsule": (0, 3), "tapered_capsule": (0, 3), "half_space": ()}.get(pair[0], (0,)):
+    for begin in {"capsule": (0, 3), "tapered_capsule": (0, 3), "half_space": ()}.get(
+        pair[0], (0,)
+    ):
         moved[:, begin : begin + 3] += distance[:, None] * normal
     np.testing.assert_allclose(compiled(moved, b)[0], 0.0, rtol=0, atol=1e-9)
 
@@ -73,8 +90,8 @@ def test_moving_apart_along_the_normal_ends_an_overlap(pair):
 def test_no_direction_separates_more_than_the_distance(pair):
     """The signed distance of convex bodies is the largest gap between their shadows on a line.
 
-    gap(n) = -h_a(n) - h_b(-n) of their support functions, apart or overlapping. Ours is one of them, and none of 5000
-    directions around the sphere, nor of 500 around our normal, gives more.
+    gap(n) = -h_a(n) - h_b(-n) of their support functions, apart or overlapping. Ours is one of
+    them, and none of 5000 directions around the sphere, nor of 500 around our normal, gives more.
     """
     rng = np.random.default_rng(8)
     a, b = draw(pair[0], rng, 400), draw(pair[1], rng, 400)
@@ -82,8 +99,12 @@ def test_no_direction_separates_more_than_the_distance(pair):
     everywhere = directions(rng, 5000)
     largest = gaps(pair, a, b, everywhere).max(axis=1)
     assert (largest - distance).max() < 1e-9
-    near = normal[:, None] + rng.normal(size=(len(a), 500, 3)) * np.geomspace(1e-4, 0.3, 500)[:, None]
-    assert (gaps(pair, a, b, near / np.linalg.norm(near, axis=2)[..., None]).max(axis=1) - distance).max() < 1e-9
+    near = (
+        normal[:, None] + rng.normal(size=(len(a), 500, 3)) * np.geomspace(1e-4, 0.3, 500)[:, None]
+    )
+    assert (
+        gaps(pair, a, b, near / np.linalg.norm(near, axis=2)[..., None]).max(axis=1) - distance
+    ).max() < 1e-9
     np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=1e-9)
 
 
@@ -95,9 +116,10 @@ def test_distances_of_tapered_capsules_are_proved(pair):
 def check_proofs(pair, rng, n):
     """Distances of hulls of two balls, each proved by a pair of bounds that meet (weak duality).
 
-    No gap between shadows exceeds the signed distance, and no pair of balls inside the two shapes is nearer than it:
-    our normal gives the one, our points the other, and both are our distance. A box that overlaps holds no such ball:
-    there the points prove it where it is apart, and where not no other direction may give a larger gap.
+    No gap between shadows exceeds the signed distance, and no pair of balls inside the two shapes
+    is nearer than it: our normal gives the one, our points the other, and both are our distance. A
+    box that overlaps holds no such ball: there the points prove it where it is apart, and where not
+    no other direction may give a larger gap.
     """
     a, b = draw(pair[0], rng, n), draw(pair[1], rng, n)
     distance, point, other_point, normal = kernel(*pair)(a, b)
@@ -120,7 +142,10 @@ def check_proofs(pair, rng, n):
     for begin in range(0, n, 1000):
         some = np.flatnonzero(~apart[begin : begin + 1000]) + begin
         around = directions(rng, 1000)
-        near = normal[some, None] + rng.normal(size=(len(some), 200, 3)) * np.geomspace(1e-4, 0.3, 200)[:, None]
+        near = (
+            normal[some, None]
+            + rng.normal(size=(len(some), 200, 3)) * np.geomspace(1e-4, 0.3, 200)[:, None]
+        )
         near /= np.linalg.norm(near, axis=2)[..., None]
         for n_world in (around, near):
             assert (gaps(pair, a[some], b[some], n_world).max(axis=1) - distance[some]).max() < 1e-9
@@ -179,7 +204,9 @@ def test_a_sphere_at_faces_edges_and_corners_of_a_box(center, expected, normal):
     ],
 )
 def test_a_capsule_at_special_places_of_a_box(start, end, expected):
-    distance, point, other_point, normal = kernel("capsule", "box")(np.array([*start, *end, 0.5]), BOX)
+    distance, point, other_point, normal = kernel("capsule", "box")(
+        np.array([*start, *end, 0.5]), BOX
+    )
     np.testing.assert_allclose(distance, expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(other_point - point, distance * normal, rtol=0, atol=1e-14)
     assert np.all(np.abs(other_point) <= np.array([1, 2, 3]) + 2e-9)  # on the box
@@ -197,14 +224,17 @@ NOTHING = {
 
 @pytest.mark.parametrize("pair", PAIRS, ids=ids)
 def test_shapes_without_size_have_an_answer(pair):
-    """Two points at one place: distance zero, and everything finite; at two places the distance of the points."""
+    """Two points at one place: distance zero, and everything finite;
+    at two places the distance of the points."""
     a, b = (np.array(NOTHING[kind], dtype=float) for kind in pair)
     compiled = kernel(*pair)
     distance, *vectors = compiled(a, b)
     assert distance == 0.0 and np.isfinite(vectors).all()
     np.testing.assert_allclose(np.linalg.norm(vectors[2]), 1.0, rtol=0, atol=1e-15)
     shift = 2.0
-    for first in {"capsule": (2, 5), "tapered_capsule": (2, 5), "half_space": ()}.get(pair[0], (2,)):
+    for first in {"capsule": (2, 5), "tapered_capsule": (2, 5), "half_space": ()}.get(
+        pair[0], (2,)
+    ):
         a[first] += shift
     if pair[0] == "half_space":
         a[3] -= shift
@@ -225,7 +255,11 @@ def test_a_tapered_capsule_without_taper_is_a_capsule():
     for kind in ("sphere", "capsule", "box", "half_space"):
         other = draw(kind, rng, 500)
         first = kind in ("sphere", "capsule")
-        plain = kernel(kind, "capsule")(other, capsules) if first else kernel("capsule", kind)(capsules, other)
+        plain = (
+            kernel(kind, "capsule")(other, capsules)
+            if first
+            else kernel("capsule", kind)(capsules, other)
+        )
         same = (
             kernel(kind, "tapered_capsule")(other, tapered)
             if first

@@ -1,4 +1,5 @@
-"""Distances that coal computes: depths of cylinders, which its search loses at times, and of meshes that cross."""
+"""Distances that coal computes: depths of cylinders, which its search loses at times,
+and of meshes that cross."""
 
 from __future__ import annotations
 
@@ -6,7 +7,17 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Convex, Cylinder, HeightField, Mesh, exact, pairs
+from linkwork.collision import (
+    Box,
+    Capsule,
+    CollisionModel,
+    Convex,
+    Cylinder,
+    HeightField,
+    Mesh,
+    exact,
+    pairs,
+)
 from linkwork.collision.fitting import fitted
 from linkwork.errors import NotPossible
 from tests.collision.placements import directions, draw, gaps
@@ -29,7 +40,9 @@ def shape_of(kind: str, row: np.ndarray) -> object:
 
 def answers(shapes: list, others: list) -> tuple[np.ndarray, np.ndarray]:
     """(distances (n,), normals (n, 3)) of pairs of shapes."""
-    pairs = [exact.nearest(shape, HERE, other, HERE) for shape, other in zip(shapes, others, strict=True)]
+    pairs = [
+        exact.nearest(shape, HERE, other, HERE) for shape, other in zip(shapes, others, strict=True)
+    ]
     return np.array([answer[0] for answer in pairs]), np.array([answer[3] for answer in pairs])
 
 
@@ -41,10 +54,13 @@ def check_gaps(
     normal: np.ndarray,
     rng: np.random.Generator,
 ) -> None:
-    """The signed distance is the gap between shadows along the normal, and no direction has a larger one: 1e-6 m."""
+    """The signed distance is the gap between shadows along the normal,
+    and no direction has a larger one: 1e-6 m."""
     np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=1e-6)
     assert (gaps(pair, a, b, directions(rng, 2000)).max(axis=1) - distance).max() < 1e-6
-    near = normal[:, None] + rng.normal(size=(len(a), 300, 3)) * np.geomspace(1e-6, 0.3, 300)[:, None]
+    near = (
+        normal[:, None] + rng.normal(size=(len(a), 300, 3)) * np.geomspace(1e-6, 0.3, 300)[:, None]
+    )
     near /= np.linalg.norm(near, axis=2)[..., None]
     assert (gaps(pair, a, b, near).max(axis=1) - distance).max() < 1e-6
 
@@ -54,7 +70,9 @@ def test_no_direction_separates_more_from_a_cylinder(kind: str) -> None:
     rng = np.random.default_rng(5)
     pair, n = (kind, "cylinder"), 400
     a, b = draw(kind, rng, n), draw("cylinder", rng, n)
-    distance, normal = answers([shape_of(kind, row) for row in a], [shape_of("cylinder", row) for row in b])
+    distance, normal = answers(
+        [shape_of(kind, row) for row in a], [shape_of("cylinder", row) for row in b]
+    )
     assert 30 < (distance < 0.0).sum() < 200
     check_gaps(pair, a, b, distance, normal, rng)
 
@@ -67,14 +85,33 @@ def test_a_moved_mesh_is_built_once() -> None:
         there, T_there = exact.geometry(shape.shifted((1.0, 0.0, 0.0)))
         assert there is solid and T_there[0, 3] == T[0, 3] + 1.0
     assert exact.geometry(Mesh(points, [[0, 1, 2], [2, 3, 5]]))[0] is not exact.geometry(mesh)[0]
-    assert mesh == Mesh(points.copy(), [[0, 1, 2], [2, 3, 4]]) and hash(mesh) == hash(Mesh(points, mesh.faces))
+    assert mesh == Mesh(points.copy(), [[0, 1, 2], [2, 3, 4]]) and hash(mesh) == hash(
+        Mesh(points, mesh.faces)
+    )
 
 
 def test_a_depth_that_coal_leaves_two_micrometres_off_is_improved() -> None:
     """Of 8000 pairs of cylinders one, whose normal and depth did not agree."""
-    a = [0.016988157304, -0.418762813189, -0.671829592297, -0.133903192681, 0.968709481132, -0.20897817148]
-    b = [0.908672817164, 0.319260771133, -0.909258062138, 0.517962661632, 0.790484457191, 0.326877659216]
-    first, second = np.array([[*a, 0.591642685797, 0.258107003214]]), np.array([[*b, 0.532845567625, 0.369490648353]])
+    a = [
+        0.016988157304,
+        -0.418762813189,
+        -0.671829592297,
+        -0.133903192681,
+        0.968709481132,
+        -0.20897817148,
+    ]
+    b = [
+        0.908672817164,
+        0.319260771133,
+        -0.909258062138,
+        0.517962661632,
+        0.790484457191,
+        0.326877659216,
+    ]
+    first, second = (
+        np.array([[*a, 0.591642685797, 0.258107003214]]),
+        np.array([[*b, 0.532845567625, 0.369490648353]]),
+    )
     for rows in (first, second):
         rows[:, 3:6] /= np.linalg.norm(rows[:, 3:6])
     distance, normal = answers([shape_of("cylinder", first[0])], [shape_of("cylinder", second[0])])
@@ -87,7 +124,8 @@ def test_a_depth_that_coal_leaves_two_micrometres_off_is_improved() -> None:
 
 @pytest.mark.parametrize("thickness", [0.0, 1e-15, 1e-9])
 def test_flat_hulls_have_an_answer(thickness: float) -> None:
-    """Points in one plane are refused, others measured however thin their hull; coal's Qhull ended the process."""
+    """Points in one plane are refused, others measured however thin their hull;
+    coal's Qhull ended the process."""
     points = np.random.default_rng(3).normal(size=(12, 3)) * [1.0, 1.0, thickness]
     hull, box = Convex(points, (0, 0, 1)), Box((0.1, 0.1, 0.1))
     if thickness < 1e-12:
@@ -152,18 +190,32 @@ def _beside(start: np.ndarray, end: np.ndarray, point: np.ndarray) -> float:
 
 
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-SIDES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+SIDES = [
+    [0, 1, 3],
+    [0, 3, 2],
+    [4, 6, 7],
+    [4, 7, 5],
+    [0, 4, 5],
+    [0, 5, 1],
+    [2, 3, 7],
+    [2, 7, 6],
+    [0, 2, 6],
+    [0, 6, 4],
+]
 CUBE = np.array([*SIDES, [1, 5, 7], [1, 7, 3]])
 
 
 def test_robots_of_meshes_touch_meshes_and_ground() -> None:
-    """Verdict, distance and contacts agree; the gradient is that of differences, apart and crossing."""
+    """Verdict, distance and contacts agree; the gradient is that of differences,
+    apart and crossing."""
     robot = lw.load("arm-2")
     tip = robot.bodies[-1]
     model = CollisionModel(robot, {tip: [Mesh(CORNERS * [0.8, 0.06, 0.05], CUBE)]}, pairs=[])
     rng = np.random.default_rng(2)
     block = Mesh(0.5 * CORNERS + rng.normal(size=(8, 3)) * 0.05, CUBE, (0.35, 0.3, 0.1))
-    hill = HeightField([[-0.3, -0.1, 0.2], [0.3, -0.2, -0.1], [-0.2, 0.1, 0.3]], 1.0, (-1.0, -1.0, 0.0))
+    hill = HeightField(
+        [[-0.3, -0.1, 0.2], [0.3, -0.2, -0.1], [-0.2, 0.1, 0.3]], 1.0, (-1.0, -1.0, 0.0)
+    )
     q, steps = robot.random(24, seed=3), 1e-6 * np.eye(2)
     for other in (block, hill):
         nearest = model.clearance(q, [other])
@@ -171,6 +223,9 @@ def test_robots_of_meshes_touch_meshes_and_ground() -> None:
         np.testing.assert_array_equal(touching, nearest.distance < 0.0)
         assert 2 < touching.sum() < 22
         assert [bool(contacts) for contacts in model.contacts(q, [other])] == touching.tolist()
-        ahead, behind = (model.clearance(q[:, None] + sign * steps, [other]).distance for sign in (1.0, -1.0))
+        ahead, behind = (
+            model.clearance(q[:, None] + sign * steps, [other]).distance for sign in (1.0, -1.0)
+        )
         agreeing = (np.abs(nearest.gradient - (ahead - behind) / 2e-6) < 1e-4).all(axis=1)
-        assert agreeing.sum() >= 23  # where two pairs of triangles are equally deep there are two gradients
+        # where two pairs of triangles are equally deep there are two gradients
+        assert agreeing.sum() >= 23

@@ -1,4 +1,5 @@
-"""Tapered capsules against what only coal measures, by closed forms, shadows on lines and balls inside."""
+"""Tapered capsules against what only coal measures, by closed forms,
+shadows on lines and balls inside."""
 
 from __future__ import annotations
 
@@ -21,7 +22,18 @@ from tests.collision.scenes import gantry, tapered_gantry, turned
 HERE = (np.eye(3), np.zeros(3))
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 FACES = np.array(
-    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+    [
+        [0, 1, 3],
+        [0, 3, 2],
+        [4, 6, 7],
+        [4, 7, 5],
+        [0, 4, 5],
+        [0, 5, 1],
+        [2, 3, 7],
+        [2, 7, 6],
+        [0, 2, 6],
+        [0, 6, 4],
+    ]
     + [[1, 5, 7], [1, 7, 3]]
 )
 
@@ -44,7 +56,9 @@ def test_hulls_of_boxes_are_as_far_as_boxes() -> None:
     a, b = draw("tapered_capsule", rng, 150), draw("box", rng, 150)
     distance = kernel("tapered_capsule", "box")(a, b)[0]
     hulls = [Convex(2.0 * row[12:15] * CORNERS, T) for row, T in zip(b, pose_of(b), strict=True)]
-    by_coal = [exact.nearest(taper, HERE, hull, HERE) for taper, hull in zip(tapers(a), hulls, strict=True)]
+    by_coal = [
+        exact.nearest(taper, HERE, hull, HERE) for taper, hull in zip(tapers(a), hulls, strict=True)
+    ]
     assert 30 < (distance < 0.0).sum() < 120
     # depths close in until bounds are 1e-7 m apart
     np.testing.assert_allclose([found[0] for found in by_coal], distance, rtol=0, atol=2e-7)
@@ -69,7 +83,9 @@ def test_no_direction_separates_a_cylinder_more() -> None:
     np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=1e-6)
     assert (gaps(pair, a, b, directions(rng, 5000)).max(axis=1) - distance).max() < 1e-6
     near = normal[:, None] + rng.normal(size=(n, 300, 3)) * np.geomspace(1e-4, 0.3, 300)[:, None]
-    assert (gaps(pair, a, b, near / np.linalg.norm(near, axis=2)[..., None]).max(axis=1) - distance).max() < 1e-6
+    assert (
+        gaps(pair, a, b, near / np.linalg.norm(near, axis=2)[..., None]).max(axis=1) - distance
+    ).max() < 1e-6
 
 
 def nearest_ball(taper: TaperedCapsule, other: object) -> float:
@@ -78,7 +94,9 @@ def nearest_ball(taper: TaperedCapsule, other: object) -> float:
     balls = []
     for s in np.linspace(0.0, 1.0, 200):
         radius = (1.0 - s) * taper.start_radius + s * taper.end_radius
-        balls.append(exact.nearest(Sphere((1.0 - s) * start + s * end, radius), HERE, other, HERE)[0])
+        balls.append(
+            exact.nearest(Sphere((1.0 - s) * start + s * end, radius), HERE, other, HERE)[0]
+        )
     return min(balls)
 
 
@@ -92,10 +110,15 @@ def test_meshes_and_ground_are_as_far_as_from_the_balls_inside() -> None:
             distance = exact.nearest(taper, HERE, other, HERE)[0]
             inside = nearest_ball(taper, other)
             apart += distance > 0.0
-            if distance > 0.0:  # balls a two-hundredth of the length apart are at most that much further
-                assert inside - 5e-6 - np.linalg.norm(np.subtract(taper.end, taper.start)) / 200 < distance
+            # balls a two-hundredth of the length apart are at most that much further
+            if distance > 0.0:
+                assert (
+                    inside - 5e-6 - np.linalg.norm(np.subtract(taper.end, taper.start)) / 200
+                    < distance
+                )
                 assert distance < inside + 1e-7
-            assert (distance < 0.0) == (inside < 0.0)  # of surfaces that are crossed only the deepest triangle counts
+            # of surfaces that are crossed only the deepest triangle counts
+            assert (distance < 0.0) == (inside < 0.0)
         assert 2 < apart < 9
 
 
@@ -112,8 +135,14 @@ def test_a_model_of_tapered_capsules_answers_about_everything() -> None:
     arm = gantry()
     model = CollisionModel(arm, tapered_gantry().shapes, pairs=[])
     cylinder = Cylinder(0.05, 0.2, (0.3, 0.5, 0.2))
-    others = [Convex(0.2 * CORNERS + [0.5, 0.4, 0.3]), Mesh(0.2 * CORNERS, FACES, (0.2, 0.7, 0.2)), cylinder]
-    others.append(HeightField([[0.0, 0.0, 0.2], [0.1, 0.2, 0.3], [0.3, 0.3, 0.3]], 2.0, (-2.0, -2.0, -0.2)))
+    others = [
+        Convex(0.2 * CORNERS + [0.5, 0.4, 0.3]),
+        Mesh(0.2 * CORNERS, FACES, (0.2, 0.7, 0.2)),
+        cylinder,
+    ]
+    others.append(
+        HeightField([[0.0, 0.0, 0.2], [0.1, 0.2, 0.3], [0.3, 0.3, 0.3]], 2.0, (-2.0, -2.0, -0.2))
+    )
     q = arm.random(12, seed=1)
     for other in others:
         touching, nearest = model.collides(q, [other]), model.clearance(q, [other])

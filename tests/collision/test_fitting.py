@@ -1,4 +1,5 @@
-"""Fitted shapes: the cover proved again by other means, the excess measured, and meshes that are not closed."""
+"""Fitted shapes: the cover proved again by other means, the excess measured,
+and meshes that are not closed."""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ def on_spheres(spheres, n, seed=0):
 
 
 def outside(points, corners):
-    """How far points outside a closed surface are from it, 0 for those inside (by the solid angle it fills)."""
+    """How far points outside a closed surface are from it,
+    0 for those inside (by the solid angle it fills)."""
     a, b, c = (corners[:, k] - points[:, None] for k in range(3))
     la, lb, lc = (np.linalg.norm(x, axis=2) for x in (a, b, c))
     across = np.einsum("nmi,nmi->nm", a, np.cross(b, c))
@@ -133,7 +135,9 @@ def test_spheres_that_are_not_proved_to_cover_are_not_given(monkeypatch):
         return (np.zeros((1, 3)), np.ones(1)), cover.Proof(corners, np.ones(1))
 
     monkeypatch.setattr(sphere_fitting, "_chosen", unproved)
-    with pytest.raises(ComputationError, match="test: 12 pieces of the surface lie in none of 1 spheres"):
+    with pytest.raises(
+        ComputationError, match="test: 12 pieces of the surface lie in none of 1 spheres"
+    ):
         sphere_fitting.covering_balls(triangles(Box((0.1, 0.1, 0.1))), 0.02, "test")
 
 
@@ -150,17 +154,21 @@ def sorted_columns(spheres):
 
 
 def test_posed_scaled_and_mirrored_meshes_get_the_same_spheres():
-    corners = hull_triangles(np.random.default_rng(2).normal(size=(40, 3)) * [0.1, 0.07, 0.04])  # alike on no two sides
+    # alike on no two sides
+    corners = hull_triangles(np.random.default_rng(2).normal(size=(40, 3)) * [0.1, 0.07, 0.04])
     mesh = Mesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
     plain = np.array([s.columns() for s in fit_spheres(mesh, 0.02)])
     A = 4.0 * np.diag([-1.0, 1.0, 1.0]) @ rotations(np.random.default_rng(5), 1).reshape(3, 3)
     moved = fit_spheres(Mesh(mesh.vertices @ A.T + [1.0, 2.0, 3.0], mesh.faces[:, ::-1]), 0.08)
-    back = np.array([[*np.linalg.solve(A, np.array(s.center) - [1.0, 2.0, 3.0]), s.radius / 4.0] for s in moved])
+    back = np.array(
+        [[*np.linalg.solve(A, np.array(s.center) - [1.0, 2.0, 3.0]), s.radius / 4.0] for s in moved]
+    )
     np.testing.assert_allclose(back, plain, rtol=0, atol=1e-9)
 
 
 def test_posed_scaled_and_mirrored_meshes_get_the_same_capsules():
-    """Small and far away: both round corners to 300 eps = 7e-14 of the scale; searches end within 1e-7 of the size."""
+    """Small and far away: both round corners to 300 eps = 7e-14 of the scale;
+    searches end within 1e-7 of the size."""
     points = np.random.default_rng(2).normal(size=(9, 3)) * [0.1, 0.07, 0.04] + [0.2, 0.0, -0.1]
     faces = np.arange(9).reshape(-1, 3)
     A = np.diag([-1.0, 1.0, 1.0]) @ rotations(np.random.default_rng(5), 1).reshape(3, 3)
@@ -186,7 +194,9 @@ def test_capsules_hold_every_vertex(body):
 def test_several_capsules_hold_the_surface_together():
     mesh = meshes()["panda_link5"]
     both = fit_capsules(mesh, 2)
-    samples = trimesh.sample.sample_surface(trimesh.Trimesh(mesh.world(), mesh.faces), 5000, seed=1)[0]
+    samples = trimesh.sample.sample_surface(
+        trimesh.Trimesh(mesh.world(), mesh.faces), 5000, seed=1
+    )[0]
     points = np.c_[samples, np.zeros(len(samples))]
     nearest = np.min([kernel("sphere", "capsule")(points, c.columns())[0] for c in both], axis=0)
     assert len(both) == 2 and nearest.max() <= 1e-9
@@ -207,8 +217,12 @@ def test_a_tapered_capsule_around_one_is_that_one():
     ways /= np.linalg.norm(ways, axis=2)[..., None]
     points = np.concatenate([0.12 * ways[0], 0.05 * ways[1] + [0.4, 0.1, 0.0]])
     found = fit_tapered_capsule(Mesh(points, np.arange(798).reshape(-1, 3)))
-    np.testing.assert_allclose(sorted([found.start_radius, found.end_radius]), [0.05, 0.12], rtol=0.04)
-    np.testing.assert_allclose(np.linalg.norm(np.subtract(found.end, found.start)), np.hypot(0.4, 0.1), rtol=0.02)
+    np.testing.assert_allclose(
+        sorted([found.start_radius, found.end_radius]), [0.05, 0.12], rtol=0.04
+    )
+    np.testing.assert_allclose(
+        np.linalg.norm(np.subtract(found.end, found.start)), np.hypot(0.4, 0.1), rtol=0.02
+    )
 
 
 def test_an_open_mesh_is_taken_for_its_hull(caplog):
@@ -218,7 +232,10 @@ def test_an_open_mesh_is_taken_for_its_hull(caplog):
         spheres = fit_spheres(opened, 0.02)
     assert "the surface is open" in caplog.text
     centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
-    assert all(in_one_ball(t, centers, radii) for t in hull_triangles(opened.vertices[np.unique(opened.faces)]))
+    assert all(
+        in_one_ball(t, centers, radii)
+        for t in hull_triangles(opened.vertices[np.unique(opened.faces)])
+    )
 
 
 def test_a_mesh_inside_out_is_filled_as_well():
@@ -228,7 +245,8 @@ def test_a_mesh_inside_out_is_filled_as_well():
 
 
 @pytest.mark.parametrize(
-    "shape", [Box((0.3, 0.2, 0.1)), Cylinder(0.05, 0.3), Box((0.08, 0.06, 0.0)), Box((1e-4, 1e-4, 1e-4))]
+    "shape",
+    [Box((0.3, 0.2, 0.1)), Cylinder(0.05, 0.3), Box((0.08, 0.06, 0.0)), Box((1e-4, 1e-4, 1e-4))],
 )
 def test_boxes_cylinders_sheets_and_tiny_things_are_covered(shape):
     spheres = fit_spheres(shape, 0.02)
@@ -253,16 +271,20 @@ def test_a_plate_beside_thousands_of_small_triangles_is_still_filled():
     knob.apply_translation((0.2, 0.15, 0.05))
     both = trimesh.util.concatenate([plate, knob])
     alone, with_knob = (
-        len(fit_spheres(Mesh(np.array(solid.vertices), np.array(solid.faces)), 0.03)) for solid in (plate, both)
+        len(fit_spheres(Mesh(np.array(solid.vertices), np.array(solid.faces)), 0.03))
+        for solid in (plate, both)
     )
     assert len(both.faces) > 5000 and with_knob <= 1.2 * alone
 
 
 def test_few_triangles_of_each_of_many_sizes_are_not_all_measured():
-    """Eight sizes of 900 triangles: the large ones are measured wholly, of others the nearest; the bound stays one."""
+    """Eight sizes of 900 triangles: the large ones are measured wholly, of others the nearest;
+    the bound stays one."""
     rng = np.random.default_rng(8)
     sizes = np.repeat(2.0 ** -np.arange(3, 11), 900)[:, None, None]
-    corners = rng.uniform(-1, 1, (7200, 1, 3)) + sizes * rng.uniform(-1, 1, (7200, 3, 3)) / np.sqrt(3)
+    corners = rng.uniform(-1, 1, (7200, 1, 3)) + sizes * rng.uniform(-1, 1, (7200, 3, 3)) / np.sqrt(
+        3
+    )
     surface = Surface(corners)
     exact, others = surface._by_size()
     assert FEW_EXACT < len(exact) <= MOST_EXACT
@@ -272,33 +294,47 @@ def test_few_triangles_of_each_of_many_sizes_are_not_all_measured():
     bound, distance = surface.distance(points), nearest_of_all(points, corners)
     assert (bound <= distance + 1e-15).all() and (distance - bound).max() < 0.02
     few = np.arange(5)
-    np.testing.assert_array_equal(surface._of_size(points, few), nearest_of_all(points, corners[few]))
+    np.testing.assert_array_equal(
+        surface._of_size(points, few), nearest_of_all(points, corners[few])
+    )
 
 
 def nearest_of_all(points, corners):
     rows = corners.reshape(-1, 9)
-    return np.array([point_triangle()(np.tile(point, (len(rows), 1)), rows).min() for point in points])
+    return np.array(
+        [point_triangle()(np.tile(point, (len(rows), 1)), rows).min() for point in points]
+    )
 
 
 def test_distances_of_a_surface_end_with_the_time():
     asked = Surface(triangles(Box((1, 1, 1)))), np.zeros((1, 3))
     Surface.distance(*asked)  # compiled
-    with pytest.raises(NotPossible, match="fit: not done within time_limit"), time_limit(1e-9, "fit"):
+    with (
+        pytest.raises(NotPossible, match="fit: not done within time_limit"),
+        time_limit(1e-9, "fit"),
+    ):
         Surface.distance(*asked)
 
 
 def test_capsules_around_many_triangles_hold_them_and_are_hardly_larger():
-    """An egg of 20 000 triangles, whose search looks at few corners, beside the same egg of 1280."""
+    """An egg of 20 000 triangles, whose search looks at few corners, beside the same egg of
+    1280."""
     volumes = []
     for subdivisions in (3, 5):
         ball = trimesh.creation.icosphere(subdivisions=subdivisions, radius=0.1)
-        points = np.array(ball.vertices) * [1.0, 0.5, 0.4] + 0.3 * np.array(ball.vertices)[:, :1] ** 2 * [0.0, 1.0, 0.0]
+        points = np.array(ball.vertices) * [1.0, 0.5, 0.4] + 0.3 * np.array(ball.vertices)[
+            :, :1
+        ] ** 2 * [0.0, 1.0, 0.0]
         egg = Mesh(points, np.array(ball.faces))
         assert (3 * len(egg.faces) > capsules._MANY) == (subdivisions == 5)
         (capsule,) = fit_capsules(egg)
         taper = fit_tapered_capsule(egg)
-        reach = kernel("sphere", "capsule")(np.c_[points, np.zeros(len(points))], capsule.columns())[0]
-        tapered = kernel("sphere", "tapered_capsule")(np.c_[points, np.zeros(len(points))], taper.columns())[0]
+        reach = kernel("sphere", "capsule")(
+            np.c_[points, np.zeros(len(points))], capsule.columns()
+        )[0]
+        tapered = kernel("sphere", "tapered_capsule")(
+            np.c_[points, np.zeros(len(points))], taper.columns()
+        )[0]
         assert reach.max() <= 1e-12 and tapered.max() <= 1e-12
         length = np.linalg.norm(np.subtract(capsule.end, capsule.start))
         volumes.append(np.pi * capsule.radius**2 * (length + 4.0 / 3.0 * capsule.radius))
@@ -311,11 +347,16 @@ def test_a_mesh_of_one_point_gets_one_sphere():
 
 
 def test_models_of_fitted_shapes_say_what_they_are():
-    shapes, report = fitted({"link": [meshes()["panda_link1"], Sphere((0, 0, 0), 0.1)]}, "capsules", 0.02)
+    shapes, report = fitted(
+        {"link": [meshes()["panda_link1"], Sphere((0, 0, 0), 0.1)]}, "capsules", 0.02
+    )
     assert [shape.kind for shape in shapes["link"]] == ["capsule", "sphere"]
     assert report.rows[0].covered and 0.005 < report.rows[0].mean_excess < 0.03
     hulls = model(panda(), shapes="convex", pairs=[])
-    assert hulls.shapes["panda_link1"][0].kind == "convex" and hulls.shapes["panda_leftfinger"][0].kind == "box"
+    assert (
+        hulls.shapes["panda_link1"][0].kind == "convex"
+        and hulls.shapes["panda_leftfinger"][0].kind == "box"
+    )
 
 
 def test_round_shapes_stay_round():

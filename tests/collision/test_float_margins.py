@@ -1,6 +1,8 @@
-"""Distances in floats: wrong by less than the margin by which doubles are asked again, also where digits cancel.
+"""Distances in floats: wrong by less than the margin by which doubles are asked again,
+also where digits cancel.
 
-That is what makes verdicts and proofs those of doubles (tables.py). Nearly parallel, crossing, along faces, thin.
+That is what makes verdicts and proofs those of doubles (tables.py). Nearly parallel, crossing,
+along faces, thin.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ SMALL = 0.05  # [m] for one: a margin must shrink with what it is for
 ROUND = ("capsule", "tapered_capsule")
 BETWEEN_LINES = [pair for pair in PAIRS if set(pair) <= set(ROUND)]
 BESIDE_BOXES = [pair for pair in PAIRS if pair[1] == "box" and pair[0] in ROUND]
-TURNS = {f"r{i}{j}" for i in range(3) for j in range(3)} | {f"{kind}{axis}" for kind in "an" for axis in "xyz"}
+TURNS = {f"r{i}{j}" for i in range(3) for j in range(3)} | {
+    f"{kind}{axis}" for kind in "an" for axis in "xyz"
+}
 LENGTHS = {kind: [name not in TURNS for name in names] for kind, names in COLUMNS.items()}
 
 
@@ -41,13 +45,19 @@ def in_floats(kind, other_kind):
 
 
 def check(pair, a, b):
-    """Apart the distances agree; overlapping shapes are not taken for ones that are apart. As they are, and small."""
+    """Apart the distances agree; overlapping shapes are not taken for ones that are apart.
+    As they are, and small."""
     for scale in (1.0, SMALL):
-        scaled = (np.where(LENGTHS[kind], scale * x, x) for kind, x in zip(pair, (a, b), strict=True))
-        p, q = (x.astype(np.float32).astype(float) for x in scaled)  # rounding of what comes in is not asked about
+        scaled = (
+            np.where(LENGTHS[kind], scale * x, x) for kind, x in zip(pair, (a, b), strict=True)
+        )
+        # rounding of what comes in is not asked about
+        p, q = (x.astype(np.float32).astype(float) for x in scaled)
         exact, found = kernel(*pair)(p, q)[0], np.ravel(in_floats(*pair)(p, q))
         error = np.where(exact > 0.0, np.abs(found - exact), np.maximum(found, 0.0))
-        far = [np.abs(x[:, LENGTHS[kind]]).max(axis=1) for kind, x in zip(pair, (p, q), strict=True)]
+        far = [
+            np.abs(x[:, LENGTHS[kind]]).max(axis=1) for kind, x in zip(pair, (p, q), strict=True)
+        ]
         worst = (error / (STEPS * UNIT * (far[0] + far[1]))).max()
         assert worst < SHARE, (scale, worst)
 

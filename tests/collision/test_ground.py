@@ -1,4 +1,5 @@
-"""Height fields: distances of coal from the same triangles, solid all the way down, nothing beside the grid."""
+"""Height fields: distances of coal from the same triangles, solid all the way down,
+nothing beside the grid."""
 
 from __future__ import annotations
 
@@ -9,7 +10,16 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Convex, HeightField, Obstacles, Sphere, exact
+from linkwork.collision import (
+    Box,
+    Capsule,
+    CollisionModel,
+    Convex,
+    HeightField,
+    Obstacles,
+    Sphere,
+    exact,
+)
 from linkwork.collision.ground import ground_rows
 from linkwork.collision.part_distances import Poses
 from tests.collision.scenes import gantry, shapes_on, tip_of_gantry
@@ -30,14 +40,19 @@ def arm() -> CollisionModel:
     return CollisionModel(robot, shapes_on(robot, 2, "sphere"), pairs=[])
 
 
-def by_coal(model: CollisionModel, q: np.ndarray, ground: HeightField) -> tuple[np.ndarray, np.ndarray]:
-    """(distance, centre is below) of each sphere that moves (n, spheres), from the ground as a closed mesh."""
+def by_coal(
+    model: CollisionModel, q: np.ndarray, ground: HeightField
+) -> tuple[np.ndarray, np.ndarray]:
+    """(distance, centre is below) of each sphere that moves (n, spheres),
+    from the ground as a closed mesh."""
     poses = Poses(model.subject, q)
     moves = [b for b in model.shapes if model.subject.tree.bodies[b][0] != 0]
     spheres = [(b, s) for b in moves for s in model.shapes[b]]
     still = (np.eye(3), np.zeros(3))
     rows = range(len(q))
-    distance = [[exact.nearest(s, poses.of(b, k), ground, still)[0] for b, s in spheres] for k in rows]
+    distance = [
+        [exact.nearest(s, poses.of(b, k), ground, still)[0] for b, s in spheres] for k in rows
+    ]
     centers = [[poses.of(b, k)[0] @ s.center + poses.of(b, k)[1] for b, s in spheres] for k in rows]
     return np.array(distance), np.array([[ground.is_below(p) for p in row] for row in centers])
 
@@ -53,7 +68,9 @@ def test_ground_is_as_far_as_its_triangles_are_for_coal() -> None:
     assert apart.sum() > 20 and (~outside).sum() > 5
     # of a mesh that it overlaps coal gives the depth of some triangle that it found
     overlapping = outside & ~apart
-    assert (found.distance[overlapping] < expected[overlapping] + 1e-9).all() and (found.distance[~outside] < 0).all()
+    assert (found.distance[overlapping] < expected[overlapping] + 1e-9).all() and (
+        found.distance[~outside] < 0
+    ).all()
     np.testing.assert_array_equal(model.collides(q, [ground]), (expected < 0) | ~outside)
     assert 0.2 < (expected < 0).mean() < 0.9
     gap = (found.other_point - found.point) - found.distance[:, None] * found.normal
@@ -89,7 +106,8 @@ def test_solid_all_the_way_down_and_nothing_beside_the_grid() -> None:
     assert over(0, 0, 0.3) == pytest.approx(0.28, abs=1e-12)
     assert over(0, 0, -0.3) == pytest.approx(-0.32, abs=1e-12)
     assert over(0, 0, -50.0) == pytest.approx(-50.02, abs=1e-9)
-    assert over(0.5, 0, -0.3) == pytest.approx(0.28, abs=1e-12)  # beside it, below its edge: the wall
+    # beside it, below its edge: the wall
+    assert over(0.5, 0, -0.3) == pytest.approx(0.28, abs=1e-12)
     assert over(0.5, 0.65, -10.0) == pytest.approx(0.5 - 0.02, abs=1e-12)
     assert over(0.5, 0, 0.4) == pytest.approx(0.5 - 0.02, abs=1e-12)  # beside and above: the edge
 
@@ -101,7 +119,9 @@ def test_proofs_and_motions_know_the_ground() -> None:
     dense = model.motion_is_free(q0, q1, ground, step=0.9 / 500)
     assert not (found.free & ~dense).any() and found.free.any() and found.collides.any()
     assert found.undecided.sum() <= 1
-    at = model.robot.integrate(q0, np.nan_to_num(found.at)[:, None] * model.robot.difference(q0, q1))
+    at = model.robot.integrate(
+        q0, np.nan_to_num(found.at)[:, None] * model.robot.difference(q0, q1)
+    )
     assert model.collides(at[found.collides], ground).all()
 
 
@@ -126,18 +146,27 @@ def test_other_shapes_ask_coal_and_agree_with_spheres() -> None:
     np.testing.assert_array_equal(hull.collides(q, ground)[sure], (near + 0.05 < 0)[sure])
     poses, still = Poses(ball.subject, q), (np.eye(3), np.zeros(3))
     box = Box((0.001, 0.001, 0.001))
-    of_box = np.array([exact.nearest(box, poses.of("tip", k), ground["hills"], still)[0] for k in range(len(q))])
+    of_box = np.array(
+        [exact.nearest(box, poses.of("tip", k), ground["hills"], still)[0] for k in range(len(q))]
+    )
     np.testing.assert_array_equal((of_box < 0)[sure], (near + 0.05 < 0)[sure])
     proof = stick.certify_motion(q[:6], q[6:12], ground)
     ways = q[:6] + np.linspace(0.0, 1.0, 4000)[:, None, None] * (q[6:12] - q[:6])
     assert not (proof.free & ball.collides(ways, ground).any(axis=0)).any()
-    assert stick.collides(q[:6] + np.nan_to_num(proof.at)[:, None] * (q[6:12] - q[:6]), ground)[proof.collides].all()
+    assert stick.collides(q[:6] + np.nan_to_num(proof.at)[:, None] * (q[6:12] - q[:6]), ground)[
+        proof.collides
+    ].all()
     assert proof.collides.any() and not proof.undecided.any()
 
 
 def test_ground_is_one_obstacle_of_every_pair() -> None:
-    """Each body has the distance that coal gives for it alone, and the nearest one is that of the whole robot."""
-    model, ball, far = arm(), Sphere((0.3, 0.3, 0.5), 0.1, "ball"), replace(hills(4, 5), name="mound")
+    """Each body has the distance that coal gives for it alone,
+    and the nearest one is that of the whole robot."""
+    model, ball, far = (
+        arm(),
+        Sphere((0.3, 0.3, 0.5), 0.1, "ball"),
+        replace(hills(4, 5), name="mound"),
+    )
     ground = hills()
     q = model.robot.random(12, seed=5)
     found = model.clearances(q, [ground, ball, far])
@@ -147,15 +176,21 @@ def test_ground_is_one_obstacle_of_every_pair() -> None:
         distance, below = (x.reshape(12, len(bodies), 3) for x in by_coal(model, q, field))
         own = slice(first, first + len(bodies))
         apart = ~below.any(axis=2) & (distance.min(axis=2) > 0)
-        np.testing.assert_allclose(found.distance[:, own][apart], distance.min(axis=2)[apart], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            found.distance[:, own][apart], distance.min(axis=2)[apart], rtol=0, atol=1e-9
+        )
         assert (found.distance[:, own][~apart] < 0).all() and 0.2 < apart.mean()
         least, nearest = model.clearance(q, [field]), found.distance[:, own].argmin(axis=1)
         np.testing.assert_array_equal(found.distance[:, own].min(axis=1), least.distance)
         for name in ("gradient", "point", "other_point", "normal"):
-            np.testing.assert_array_equal(getattr(found, name)[np.arange(12), first + nearest], getattr(least, name))
+            np.testing.assert_array_equal(
+                getattr(found, name)[np.arange(12), first + nearest], getattr(least, name)
+            )
     deepest = [own[0].depth if own else -np.inf for own in model.contacts(q, [ground])]
     touching = model.collides(q, [ground])
-    np.testing.assert_array_equal(np.array(deepest)[touching], -model.clearance(q, [ground]).distance[touching])
+    np.testing.assert_array_equal(
+        np.array(deepest)[touching], -model.clearance(q, [ground]).distance[touching]
+    )
 
 
 def test_patches_and_groups_hold_their_prisms() -> None:

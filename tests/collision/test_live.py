@@ -1,4 +1,5 @@
-"""Live designs: every answer is that of the robot built anew with these lengths; designs x configurations x scenes."""
+"""Live designs: every answer is that of the robot built anew with these lengths;
+designs x configurations x scenes."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ joints:
     limits: {lower: 0, upper: 0.2}
 """
 PAIRS = [("base", "forearm"), ("arm", "hand"), ("base", "hand")]
-CELL = Obstacles([Box((0.3, 0.2, 0.4), (0.5, 0.3, 0.2)), Capsule((-0.4, 0.2, 0), (-0.4, 0.2, 0.8), 0.05)])
+CELL = Obstacles(
+    [Box((0.3, 0.2, 0.4), (0.5, 0.3, 0.2)), Capsule((-0.4, 0.2, 0), (-0.4, 0.2, 0.8), 0.05)]
+)
 OTHER = Obstacles([HalfSpace((0, 0, 1), -0.15), Sphere((0.3, -0.4, 0.3), 0.1)])
 DESIGNS = [{"upper": 0.4, "fore": 0.3, "thick": 0.04}, {"upper": 0.7, "fore": 0.15, "thick": 0.02}]
 DESIGNS += [{"upper": 0.2, "fore": 0.6, "thick": 0.07}]
@@ -77,7 +80,8 @@ def rebuilt(path: Path, design: dict) -> CollisionModel:
 
 
 def test_answers_are_those_of_the_robot_built_anew(path: Path, live: CollisionModel) -> None:
-    """Verdicts and distances are those of coal for the robot with these lengths; gradients are those of differences."""
+    """Verdicts and distances are those of coal for the robot with these lengths;
+    gradients are those of differences."""
     design, other = DESIGNS[1], rebuilt(path, DESIGNS[1])
     q = live.robot.random(100, seed=1)
     least = by_coal(other, q, CELL)
@@ -89,7 +93,10 @@ def test_answers_are_those_of_the_robot_built_anew(path: Path, live: CollisionMo
     np.testing.assert_allclose(nearest.distance[near], least[near], rtol=0, atol=1e-8)
     assert (nearest.distance[~near] >= 0.01 - 1e-8).all()
     steps = 1e-6 * np.eye(3)
-    ahead, behind = (live.clearance(q[:, None] + sign * steps, CELL, variables=design).distance for sign in (1, -1))
+    ahead, behind = (
+        live.clearance(q[:, None] + sign * steps, CELL, variables=design).distance
+        for sign in (1, -1)
+    )
     right = np.abs(nearest.gradient - (ahead - behind) / 2e-6).max(axis=1) < 1e-5
     assert right.mean() > 0.95  # the others have two nearest shapes
 
@@ -119,7 +126,9 @@ def test_designs_configurations_and_scenes_in_one_call(path: Path, live: Collisi
     np.testing.assert_array_equal(found[1, 1], by_coal(rebuilt(path, DESIGNS[1]), q, OTHER) < 0.0)
     for k, design in enumerate(DESIGNS):
         for scene, obstacles in enumerate((CELL, OTHER)):
-            np.testing.assert_array_equal(found[scene, k], live.collides(q, obstacles, variables=design))
+            np.testing.assert_array_equal(
+                found[scene, k], live.collides(q, obstacles, variables=design)
+            )
     q1 = q + 0.1
     assert live.motion_is_free(q, q1, [CELL, OTHER], variables=values).shape == (2, 3, 50)
     assert live.certify_motion(q, q1, [CELL, OTHER], variables=values).free.shape == (2, 3, 50)
@@ -140,15 +149,21 @@ def test_shapes_given_as_numbers_move_with_fixed_joints(path: Path) -> None:
 def test_a_function_of_distances_follows(path: Path, live: CollisionModel) -> None:
     f = live.function([("base", "hand"), ("arm", "hand")])
     q, design = live.robot.random(seed=2), DESIGNS[1]
-    expected = np.array(rebuilt(path, design).function([("base", "hand"), ("arm", "hand")])(q)).ravel()
+    expected = np.array(
+        rebuilt(path, design).function([("base", "hand"), ("arm", "hand")])(q)
+    ).ravel()
     found = np.array(f(q, *design.values())).ravel()
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     grown = live.padded(0.02).function([("base", "hand"), ("arm", "hand")])
-    np.testing.assert_allclose(np.array(grown(q, *design.values())).ravel(), expected - 0.04, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        np.array(grown(q, *design.values())).ravel(), expected - 0.04, rtol=0, atol=1e-12
+    )
 
 
 def test_what_cannot_follow_is_refused(path: Path, live: CollisionModel) -> None:
-    with pytest.raises(NotPossible, match='depend on live variables, and "spheres" fitted to them would not'):
+    with pytest.raises(
+        NotPossible, match='depend on live variables, and "spheres" fitted to them would not'
+    ):
         lw.collision.model(live.robot, shapes="spheres")
     with pytest.raises(InvalidInput, match="do not broadcast"):
         live.certify_motion(np.zeros((3, 3)), np.zeros((3, 3)), variables={"upper": np.ones(4)})

@@ -1,7 +1,8 @@
-"""Many placements, configurations and motions against Pinocchio and coal: `make truth`, some ten minutes.
+"""Many placements, configurations and motions against Pinocchio and coal: `make truth`,
+some ten minutes.
 
-100 000 placements of every pair of kinds, 1 000 000 configurations of five robots, 10 000 motions of three. CI has the
-same questions on fewer (test_distances.py, test_checker.py, test_certify.py).
+100 000 placements of every pair of kinds, 1 000 000 configurations of five robots, 10 000 motions
+of three. CI has the same questions on fewer (test_distances.py, test_checker.py, test_certify.py).
 """
 
 from __future__ import annotations
@@ -37,8 +38,15 @@ from tests.collision.test_proving_by_coal import arm, slides
 from tests.collision.test_proving_by_coal import check_proofs as check_proofs_by_coal
 from tests.pinocchio_models import Twin, twin
 
-pytestmark = pytest.mark.skipif(not os.environ.get("LINKWORK_TRUTH"), reason="takes minutes: make truth")
-PLACEMENTS, CONFIGURATIONS, MOTIONS = 100_000, 200_000, 3_334  # of a pair of kinds, of a robot, of a robot
+pytestmark = pytest.mark.skipif(
+    not os.environ.get("LINKWORK_TRUTH"), reason="takes minutes: make truth"
+)
+# of a pair of kinds, of a robot, of a robot
+PLACEMENTS, CONFIGURATIONS, MOTIONS = (
+    100_000,
+    200_000,
+    3_334,
+)
 TWINS = {  # and what carries the robot
     "panda/panda": "fixed",
     "ur/ur5_robot": "fixed",
@@ -58,7 +66,11 @@ def test_distances_of_many_placements_are_those_of_coal(pair: tuple[str, str]) -
         distance, point, other_point, normal = compiled(a, b)
         expected, coal_point, coal_other, coal_normal = by_coal(pair[0], a, pair[1], b)
         right = np.full(n, True)
-        if pair == ("sphere", "cylinder"):  # of a deep sphere coal 3.0 takes the side, although the cap is nearer
+        # of a deep sphere coal 3.0 takes the side, although the cap is nearer
+        if pair == (
+            "sphere",
+            "cylinder",
+        ):
             right = (expected > -a[:, 3]) | (np.abs(distance - expected) < 1e-9)
             assert (distance[~right] > expected[~right]).all()
         np.testing.assert_allclose(distance[right], expected[right], rtol=0, atol=1e-9)
@@ -83,7 +95,10 @@ class Checked:
         own: dict[str, list[int]] = {}
         for body, shapes in model.shapes.items():
             frame = robot.model.frames[robot.model.getFrameId(body, pin.BODY)]
-            own[body] = [self._add(f"{body}{k}", frame.parentJoint, frame.placement, s) for k, s in enumerate(shapes)]
+            own[body] = [
+                self._add(f"{body}{k}", frame.parentJoint, frame.placement, s)
+                for k, s in enumerate(shapes)
+            ]
         for a, b in model.pairs.checked:
             self._pair(own[a], own[b])
         for obstacle in obstacles:
@@ -104,7 +119,9 @@ class Checked:
                 self.geometry.addCollisionPair(pin.CollisionPair(i, j))
 
     def collides(self, q: np.ndarray) -> bool:
-        return pin.computeCollisions(self.twin.model, self.data, self.geometry, self.found, self.twin.q(q), True)
+        return pin.computeCollisions(
+            self.twin.model, self.data, self.geometry, self.found, self.twin.q(q), True
+        )
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -140,7 +157,8 @@ def test_other_trees_give_verdicts_and_distances(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ur5e", "redundant-7", "quadruped-12dof"])
 def test_many_proofs_hold(name: str) -> None:
-    """What is proved free touches nowhere at a thousand samples; the bound is below the least distance of them."""
+    """What is proved free touches nowhere at a thousand samples;
+    the bound is below the least distance of them."""
     model = made(name, "mixed")
     undecided = 0
     for scene, obstacles in SCENES.items():
@@ -151,7 +169,9 @@ def test_many_proofs_hold(name: str) -> None:
         assert not (found.free & ~dense).any(), scene
         hit = np.flatnonzero(found.collides)
         v = model.robot.difference(q0[hit], q1[hit])
-        assert model.collides(model.robot.integrate(q0[hit], found.at[hit][:, None] * v), obstacles).all()
+        assert model.collides(
+            model.robot.integrate(q0[hit], found.at[hit][:, None] * v), obstacles
+        ).all()
         for k in np.flatnonzero(found.free):
             t = np.linspace(0.0, 1.0, 1001)[:, None]
             way = model.robot.integrate(
@@ -188,7 +208,8 @@ def test_no_pair_that_touches_in_a_million_samples_is_left_out(name: str) -> Non
 
 
 def test_spheres_of_the_panda_at_ten_millimetres() -> None:
-    """At most 420 for its nine collision meshes; 100 000 points of their surfaces stick out by 10 mm at most."""
+    """At most 420 for its nine collision meshes;
+    100 000 points of their surfaces stick out by 10 mm at most."""
     found = {body: fit_spheres(mesh, 0.01) for body, mesh in meshes().items()}
     total = sum(map(len, found.values()))
     assert total <= 420

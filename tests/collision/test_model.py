@@ -1,4 +1,5 @@
-"""Collision models: shapes on bodies, what is refused, grasped objects, and pairs with their reasons."""
+"""Collision models: shapes on bodies, what is refused, grasped objects,
+and pairs with their reasons."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ ARM = """<robot name="arm">
   <joint name="roll" type="continuous"><parent link="lower"/><child link="sleeve"/><axis xyz="0 0 1"/></joint>
 </robot>"""
 
-ROUND_ARM = ARM.replace("cylinder", "capsule").replace('<box size="0.4 0.4 0.1"/>', '<sphere radius="0.1"/>')
+ROUND_ARM = ARM.replace("cylinder", "capsule").replace(
+    '<box size="0.4 0.4 0.1"/>', '<sphere radius="0.1"/>'
+)
 BALL_ARM = ROUND_ARM.replace('<capsule radius="0.05" length="0.5"/>', '<sphere radius="0.1"/>')
 """Of balls alone: little machine code, where shapes are not the question."""
 
@@ -72,14 +75,17 @@ def test_described_shapes_are_taken_as_they_are(arm):
 
 def test_pairs_have_their_reasons(arm):
     """The lower arm's neighbour is the upper arm, though a body without shapes lies between."""
-    own = spheres(arm, camera=0.02, upper=0.05, lower=0.05, sleeve=0.2) | {"base": [Box((0.1, 0.1, 0.1))]}
+    own = spheres(arm, camera=0.02, upper=0.05, lower=0.05, sleeve=0.2) | {
+        "base": [Box((0.1, 0.1, 0.1))]
+    }
     found = CollisionModel(arm, own).pairs
     assert found["base", "camera"].reason == "rigid"
     assert found["base", "upper"].reason == found["lower", "upper"].reason == "adjacent"
     assert found["lower", "sleeve"].reason == "adjacent"
     assert found["base", "sleeve"].reason == "checked"
     assert found["camera", "upper"].reason == "never"
-    np.testing.assert_allclose(found["camera", "upper"].distance, 0.03, atol=1e-3)  # straight up: 0.1 between centres
+    # straight up: 0.1 between centres
+    np.testing.assert_allclose(found["camera", "upper"].distance, 0.03, atol=1e-3)
 
 
 def test_a_pair_that_always_touches_is_not_checked(arm):
@@ -107,8 +113,12 @@ def distances_of(made, first, second, samples, seed):
 
 
 def test_long_parts_are_as_near_as_any_sample_brings_them(arm):
-    """Rods, whose balls say little about where they are: none of the samples is nearer than the pair is said to be."""
-    rods = {"base": [Capsule((-1.2, 0.9, 0.4), (1.2, 0.9, 0.4), 0.01)], "lower": [Sphere((0, 0, 0), 0.01)]}
+    """Rods, whose balls say little about where they are:
+    none of the samples is nearer than the pair is said to be."""
+    rods = {
+        "base": [Capsule((-1.2, 0.9, 0.4), (1.2, 0.9, 0.4), 0.01)],
+        "lower": [Sphere((0, 0, 0), 0.01)],
+    }
     rods["sleeve"] = [Capsule((0, 0, 0.2), (0.1, 0.7, 0.5), 0.01)]
     made = CollisionModel(arm, rods, [])
     least = distances_of(made, "base", "sleeve", 3000, seed=2).min()
@@ -129,7 +139,9 @@ def test_the_same_seed_gives_the_same_pairs(arm, tmp_path):
 
 
 def test_an_srdf_written_is_read_back(arm, tmp_path):
-    made = CollisionModel(arm, spheres(arm, base=0.2, camera=0.1, upper=0.05, lower=0.1, sleeve=0.1))
+    made = CollisionModel(
+        arm, spheres(arm, base=0.2, camera=0.1, upper=0.05, lower=0.1, sleeve=0.1)
+    )
     made.pairs.to_srdf(tmp_path / "arm.srdf")
     again = CollisionModel(arm, made.shapes, tmp_path / "arm.srdf")
     assert again.pairs.checked == made.pairs.checked
@@ -137,7 +149,9 @@ def test_an_srdf_written_is_read_back(arm, tmp_path):
 
 def test_an_srdf_with_strange_names_is_used_with_a_warning(arm, tmp_path, caplog):
     path = tmp_path / "arm.srdf"
-    path.write_text('<robot name="x"><disable_collisions link1="base" link2="gripper" reason="Never"/></robot>')
+    path.write_text(
+        '<robot name="x"><disable_collisions link1="base" link2="gripper" reason="Never"/></robot>'
+    )
     with caplog.at_level(logging.WARNING, "linkwork"):
         CollisionModel(arm, spheres(arm, base=0.2, sleeve=0.1), path)
     assert "does not have: gripper" in caplog.text
@@ -192,7 +206,10 @@ def test_no_pair_that_touches_is_left_out(arm):
 def test_a_grasped_object_is_checked_with_what_does_not_hold_it(arm):
     made = CollisionModel(arm, spheres(arm, base=0.1, lower=0.1, sleeve=0.1), [])
     held = made.attached("sleeve", Sphere((0, 0, 0.1), 0.05), touching=("lower",), name="cup")
-    assert held.pairs["cup", "sleeve"].reason == "rigid" and held.pairs["cup", "lower"].reason == "touching"
+    assert (
+        held.pairs["cup", "sleeve"].reason == "rigid"
+        and held.pairs["cup", "lower"].reason == "touching"
+    )
     assert held.pairs.checked == (("base", "cup"),) and held.carriers["cup"] == "sleeve"
     assert held.without("cup").pairs.checked == ()
     assert "cup" not in made.shapes
@@ -206,13 +223,17 @@ def test_a_grasped_object_is_checked_with_what_does_not_hold_it(arm):
 
 def test_an_object_in_a_frame_is_placed_on_its_body(arm):
     robot = arm.with_frame("tip", "sleeve", (0, 0, 0.5))
-    made = CollisionModel(robot, spheres(robot, base=0.1), []).attached("tip", [Sphere((0, 0, 0.1), 0.05)])
+    made = CollisionModel(robot, spheres(robot, base=0.1), []).attached(
+        "tip", [Sphere((0, 0, 0.1), 0.05)]
+    )
     assert made.shapes["attached"][0].center == (0, 0, 0.6)
 
 
 def test_padding_and_leaving_out(arm):
     made = CollisionModel(arm, spheres(arm, base=0.1, lower=0.1, sleeve=0.1), [("base", "sleeve")])
-    assert [s[0].radius for s in made.padded(0.05).shapes.values()] == pytest.approx([0.15, 0.15, 0.15])
+    assert [s[0].radius for s in made.padded(0.05).shapes.values()] == pytest.approx(
+        [0.15, 0.15, 0.15]
+    )
     assert made.padded({"base": 0.02}).shapes["base"][0].radius == pytest.approx(0.12)
     assert list(made.without("base").shapes) == ["lower", "sleeve"]
     assert made.without("base").pairs.checked == () and made.pairs.checked == (("base", "sleeve"),)
@@ -275,7 +296,9 @@ def test_meshes_are_told_apart_by_their_hulls_first(tmp_path, monkeypatch):
     (tmp_path / "arm.urdf").write_text(MESHES)
     made = model(lw.load(tmp_path / "arm.urdf"), pairs=[])
     asked, nearest = [], exact.nearest
-    monkeypatch.setattr(exact, "nearest", lambda *given: (asked.append(given[0].kind), nearest(*given))[1])
+    monkeypatch.setattr(
+        exact, "nearest", lambda *given: (asked.append(given[0].kind), nearest(*given))[1]
+    )
     row = pairs(made, samples=1000)["base", "hand"]
     assert row.reason == "never" and row.distance == pytest.approx(0.4 - 0.1 - 0.1 - 0.05, abs=1e-3)
     assert len(asked) > 500 and asked.count("mesh") < 0.2 * len(asked)

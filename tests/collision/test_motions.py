@@ -29,11 +29,15 @@ def ends(model: CollisionModel, count: int, length: float = 0.9) -> tuple[np.nda
     return q, model.robot.integrate(q, length * way / np.linalg.norm(way, axis=1)[:, None])
 
 
-def sampled(model: CollisionModel, q0: np.ndarray, q1: np.ndarray, scene: object, step: float = 1 / 32) -> bool:
+def sampled(
+    model: CollisionModel, q0: np.ndarray, q1: np.ndarray, scene: object, step: float = 1 / 32
+) -> bool:
     v = model.robot.difference(q0, q1)
     count = max(int(np.ceil(np.linalg.norm(v) / step)), 1)
     t = np.arange(count + 1)[:, None] / count
-    return not model.collides(model.robot.integrate(np.repeat(q0[None], count + 1, axis=0), t * v), scene).any()
+    return not model.collides(
+        model.robot.integrate(np.repeat(q0[None], count + 1, axis=0), t * v), scene
+    ).any()
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -56,7 +60,8 @@ def test_other_steps_and_no_way_at_all(arm: CollisionModel) -> None:
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
 def test_every_width_gives_the_same_verdicts(width: int) -> None:
-    """Balls and capsules among boxes, capsules, tapered ones, and with each other; tapered ones: test_checker.py."""
+    """Balls and capsules among boxes, capsules, tapered ones, and with each other; tapered ones:
+    test_checker.py."""
     model = capsule_gantry()
     q0, q1 = ends(model, 100)
     v = q1 - q0
@@ -75,7 +80,9 @@ def test_shapes_of_one_motion_a_batch_and_a_path(arm: CollisionModel) -> None:
     assert bool(arm.motion_is_free(q0[0], q1[0], scene)) == each[0]
     np.testing.assert_array_equal(arm.motion_is_free(q0[0], q1, scene)[0], each[0])
     path = np.stack([q0, q1, q0], axis=1)
-    np.testing.assert_array_equal(arm.path_is_free(path, scene), each & arm.motion_is_free(q1, q0, scene))
+    np.testing.assert_array_equal(
+        arm.path_is_free(path, scene), each & arm.motion_is_free(q1, q0, scene)
+    )
     assert arm.path_is_free(path[0], scene) == (each & arm.motion_is_free(q1, q0, scene))[0]
 
 
@@ -93,7 +100,9 @@ def test_verdicts_go_into_an_array_of_the_caller(arm: CollisionModel) -> None:
         np.testing.assert_array_equal(out, ask())
         assert 0 < out.sum() < 80
         for wrong, came in ((np.ones(80), "float64"), (np.ones(5, dtype=bool), "bool"), (3, "3")):
-            with pytest.raises(InvalidInput, match=rf"{name}: out is {came}.*of bool of shape \(80,\)"):
+            with pytest.raises(
+                InvalidInput, match=rf"{name}: out is {came}.*of bool of shape \(80,\)"
+            ):
                 ask(out=wrong)
         out.flags.writeable = False
         with pytest.raises(InvalidInput, match=f"{name}: out is read-only"):
@@ -103,17 +112,22 @@ def test_verdicts_go_into_an_array_of_the_caller(arm: CollisionModel) -> None:
 def test_a_floating_base_moves_along_its_screw(tmp_path) -> None:
     path = tmp_path / "free.xml"
     path.write_text(
-        "<mujoco><worldbody><body name='trunk'><freejoint/><geom size='.1' mass='1'/></body></worldbody></mujoco>"
+        "<mujoco><worldbody><body name='trunk'><freejoint/><geom size='.1' "
+        "mass='1'/></body></worldbody></mujoco>"
     )
     robot = lw.load(path)
-    model = CollisionModel(robot, {"trunk": [Sphere((0.2, 0, 0), 0.1), Sphere((-0.2, 0, 0), 0.1)]}, pairs=[])
+    model = CollisionModel(
+        robot, {"trunk": [Sphere((0.2, 0, 0), 0.1), Sphere((-0.2, 0, 0), 0.1)]}, pairs=[]
+    )
     q0, q1 = ends(model, 80)
     scene, steps = SCENES["shelves"], 29  # of 1/32 in a way of 0.9
     v = np.repeat(robot.difference(q0, q1), steps + 1, axis=0)
     t = np.tile(np.arange(steps + 1) / steps, len(q0))[:, None]
     samples = robot.integrate(np.repeat(q0, steps + 1, axis=0), t * v)
     still = np.broadcast_to(np.eye(3), (len(samples), 3, 3)), np.zeros((len(samples), 3))
-    distance = distances(model.shapes["trunk"], Poses(model.subject, samples).of("trunk"), scene.shapes, still)
+    distance = distances(
+        model.shapes["trunk"], Poses(model.subject, samples).of("trunk"), scene.shapes, still
+    )
     expected = (distance.reshape(len(q0), -1) >= 0.0).all(axis=1)
     np.testing.assert_array_equal(model.motion_is_free(q0, q1, scene), expected)
     assert 0.05 < expected.mean() < 0.95
@@ -127,7 +141,9 @@ def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
         arm.motion_is_free(q, q, step=0)
     with pytest.raises(InvalidInput, match="q0 is not finite"):
         arm.motion_is_free(q * np.nan, q)
-    with pytest.raises(InvalidInput, match=r"waypoints has shape \(1, 6\), expected \(..., m, 6\) with m >= 2"):
+    with pytest.raises(
+        InvalidInput, match=r"waypoints has shape \(1, 6\), expected \(..., m, 6\) with m >= 2"
+    ):
         arm.path_is_free(np.zeros((1, 6)))
     with pytest.raises(InvalidInput, match="samples"):
         arm.motion_is_free(q, q + 1, step=1e-9)

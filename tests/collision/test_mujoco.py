@@ -9,7 +9,13 @@ from tests.collision.placements import axes_along, draw, kernel
 
 mujoco = pytest.importorskip("mujoco")
 
-PAIRS = [("sphere", "sphere"), ("sphere", "capsule"), ("capsule", "capsule"), ("sphere", "box"), ("capsule", "box")]
+PAIRS = [
+    ("sphere", "sphere"),
+    ("sphere", "capsule"),
+    ("capsule", "capsule"),
+    ("sphere", "box"),
+    ("capsule", "box"),
+]
 PAIRS += [("sphere", "cylinder")]
 
 

@@ -62,7 +62,9 @@ def test_changes_make_new_obstacles():
     more = fewer.with_shapes(Box((1, 1, 1), name="table"))
     assert more.names[-1] == "table"
     assert ALL.padded(0.1)["ball"].radius == 0.35
-    with pytest.raises(UnknownName, match='moved: there is no obstacle "tabel"; did you mean "table"'):
+    with pytest.raises(
+        UnknownName, match='moved: there is no obstacle "tabel"; did you mean "table"'
+    ):
         ALL.moved("tabel", T)
     with pytest.raises(UnknownName, match="without"):
         ALL.without("tabel")
@@ -108,7 +110,8 @@ def test_units_and_notations_of_a_file(tmp_path):
     path = tmp_path / "cell.obstacles.yaml"
     path.write_text(
         "units: {length: mm, angle: deg}\nobstacles:\n"
-        "  table: {type: box, size: [800, 1200, 50], placement: {xyz: [500, 0, -25], rpy: [0, 0, 90]}}\n"
+        "  table: {type: box, size: [800, 1200, 50], placement: {xyz: [500, 0, -25], rpy: [0, "
+        "0, 90]}}\n"
         '  floor: {type: half_space, normal: z, offset: "2 m"}\n'
     )
     cell = load_obstacles(path)
@@ -123,7 +126,10 @@ REFUSED = {
         "obstacles:\n  a: {type: box, siez: [1, 1, 1]}\n",
         ':2:18: unknown key "siez" .*did you mean "size"',
     ),
-    "unknown type": ("obstacles:\n  a: {type: bxo}\n", ':2:13: unknown obstacle type "bxo" .*"box"'),
+    "unknown type": (
+        "obstacles:\n  a: {type: bxo}\n",
+        ':2:13: unknown obstacle type "bxo" .*"box"',
+    ),
     "negative": ("obstacles:\n  a: {type: sphere, radius: -1}\n", ":2:6: Sphere: radius is -1 m"),
     "not a number": ("obstacles:\n  a: {type: sphere, radius: .nan}\n", ":2:29: "),
     "ragged": (
@@ -131,26 +137,45 @@ REFUSED = {
         ":2:6: heights has rows of 1 and of 2",
     ),
     "one row": ("obstacles:\n  a: {type: height_field, heights: [[1, 2]]}\n", "at least two rows"),
-    "no face": ("obstacles:\n  a: {type: mesh, vertices: [[0, 0, 0]]}\n", 'not both "vertices" and "faces"'),
-    "half a face": ("obstacles:\n  a: {type: mesh, vertices: [[0, 0, 0]], faces: [[0, 0, 0.5]]}\n", "no index"),
-    "no mesh file": ("obstacles:\n  a: {type: mesh, file: none.stl}\n", ":2:6: .*no such file|none.stl: no such file"),
+    "no face": (
+        "obstacles:\n  a: {type: mesh, vertices: [[0, 0, 0]]}\n",
+        'not both "vertices" and "faces"',
+    ),
+    "half a face": (
+        "obstacles:\n  a: {type: mesh, vertices: [[0, 0, 0]], faces: [[0, 0, 0.5]]}\n",
+        "no index",
+    ),
+    "no mesh file": (
+        "obstacles:\n  a: {type: mesh, file: none.stl}\n",
+        ":2:6: .*no such file|none.stl: no such file",
+    ),
     "a mirror": (
-        "obstacles:\n  a: {type: box, size: [1, 1, 1], placement: {matrix: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}}\n",
+        "obstacles:\n  a: {type: box, size: [1, 1, 1], placement: {matrix: [[1, 0, 0], [0, 1, 0], "
+        "[0, 0, -1]]}}\n",
         "determinant -1",
     ),
-    "twice": ("obstacles:\n  a: {type: sphere, radius: 1}\n  a: {type: sphere, radius: 1}\n", "given twice"),
-    "a scene without objects' ids": ("world:\n  collision_objects:\n    - primitives: []\n", 'has no "id"'),
+    "twice": (
+        "obstacles:\n  a: {type: sphere, radius: 1}\n  a: {type: sphere, radius: 1}\n",
+        "given twice",
+    ),
+    "a scene without objects' ids": (
+        "world:\n  collision_objects:\n    - primitives: []\n",
+        'has no "id"',
+    ),
     "a cone": (
-        "world:\n  collision_objects:\n    - id: a\n      primitives: [{type: cone, dimensions: [1, 1]}]\n",
+        "world:\n  collision_objects:\n    - id: a\n      primitives: [{type: cone, dimensions: "
+        "[1, 1]}]\n",
         ':4:27: a primitive of type "cone" is not read, only box, sphere, cylinder',
     ),
     "two poses for one": (
-        "world:\n  collision_objects:\n    - id: a\n      primitives: [{type: box, dimensions: [1, 1, 1]}]\n"
+        "world:\n  collision_objects:\n    - id: a\n      primitives: [{type: box, dimensions: [1, "
+        "1, 1]}]\n"
         "      primitive_poses: [{}, {}]\n",
         "2 poses came for 1 primitives",
     ),
     "no rotation": (
-        "world:\n  collision_objects:\n    - id: a\n      primitives: [{type: box, dimensions: [1, 1, 1]}]\n"
+        "world:\n  collision_objects:\n    - id: a\n      primitives: [{type: box, dimensions: [1, "
+        "1, 1]}]\n"
         "      primitive_poses: [{orientation: [0, 0, 0, 2]}]\n",
         "no unit quaternion",
     ),
@@ -195,7 +220,11 @@ def test_a_planning_scene_is_read(tmp_path):
     path.write_text(SCENE)
     scene = load_obstacles(path)
     assert scene.names == ("can", "shelf_1", "shelf_2", "ground", "sheet")
-    assert (scene["can"].radius, scene["can"].length, scene["can"].pose.position) == (0.03, 0.14, (1, 2, 0))
+    assert (scene["can"].radius, scene["can"].length, scene["can"].pose.position) == (
+        0.03,
+        0.14,
+        (1, 2, 0),
+    )
     assert scene["shelf_1"].size == (1, 2, 3) and scene["shelf_2"].center == (0, 0, 2)
     assert scene["ground"].offset == -0.5
     np.testing.assert_allclose(scene["sheet"].world()[1], [1, 0, 5])

@@ -22,7 +22,9 @@ def shapes() -> list:
 
 def rows_of(packer: Packer, obstacles: Obstacles) -> tuple[bytes, list]:
     scene = packer.scene(obstacles)
-    starts = [tuple(np.subtract(scene.packed.words[k : k + 3], scene.packed.words[0])) for k in (0, 4, 12)]
+    starts = [
+        tuple(np.subtract(scene.packed.words[k : k + 3], scene.packed.words[0])) for k in (0, 4, 12)
+    ]
     assert starts[0] == (0, scene.places["margins"][1], 0)
     return scene.data, [scene.keys, scene.extent, scene.places]
 
@@ -35,16 +37,20 @@ def test_what_is_moved_is_packed_as_if_it_were_new() -> None:
     packer.scene(obstacles)
     movable = [name for name in obstacles.names if not name.startswith("cloud")]
     for k in range(150):
-        # one, two or three at once; sometimes far away, where an obstacle no longer decides the margin of floats
+        # one, two or three at once; sometimes far away,
+        # where an obstacle no longer decides the margin of floats
         for name in rng.choice(movable, size=1 + k % 3):
             place = rng.uniform(-1, 1, 3) * (50.0 if k % 10 == 0 else 1.0)
             obstacles = obstacles.moved(name, place)
         before = packer._last
         data, told = rows_of(packer, obstacles)
-        fresh, expected = rows_of(Packer(nothing, [0.1, 0.2, 0.3], 3.0), Obstacles(obstacles.shapes))
+        fresh, expected = rows_of(
+            Packer(nothing, [0.1, 0.2, 0.3], 3.0), Obstacles(obstacles.shapes)
+        )
         assert (data, told) == (fresh, expected)
         assert before is not None and packer._last is not before
-        assert packer._last.packed.kept[2] is before.packed.kept[2]  # the cloud was not clustered again
+        # the cloud was not clustered again
+        assert packer._last.packed.kept[2] is before.packed.kept[2]
 
 
 def test_obstacles_that_live_on_keep_their_rows() -> None:

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Convex, Obstacles, Sphere, part_distances
+from linkwork.collision import (
+    Box,
+    Capsule,
+    CollisionModel,
+    Convex,
+    Obstacles,
+    Sphere,
+    part_distances,
+)
 from linkwork.collision.part_distances import Poses
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from tests.collision.scenes import SCENES, capsule_gantry
@@ -19,11 +27,15 @@ def arm() -> CollisionModel:
     return capsule_gantry()
 
 
-def alone(model: CollisionModel, q: np.ndarray, body: str, other: str, obstacles: Obstacles) -> np.ndarray:
+def alone(
+    model: CollisionModel, q: np.ndarray, body: str, other: str, obstacles: Obstacles
+) -> np.ndarray:
     """Distances (n,) of a pair, from the shapes of both sides at their poses."""
     poses = Poses(model.subject, q)
     if other in model.shapes:
-        return part_distances.distances(model.shapes[body], poses.of(body), model.shapes[other], poses.of(other))
+        return part_distances.distances(
+            model.shapes[body], poses.of(body), model.shapes[other], poses.of(other)
+        )
     still = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
     return part_distances.distances(model.shapes[body], poses.of(body), [obstacles[other]], still)
 
@@ -44,7 +56,10 @@ def test_each_pair_has_the_clearance_it_has_alone(arm: CollisionModel, scene: st
         expected = alone(arm, q, found.body[m], found.other[m], obstacles)
         np.testing.assert_allclose(found.distance[:, m], expected, rtol=0, atol=1e-14)
         # how the pair's distance changes, by differences of its own distance
-        ahead, behind = (alone(arm, q + s * STEPS[m % 3], found.body[m], found.other[m], obstacles) for s in (1, -1))
+        ahead, behind = (
+            alone(arm, q + s * STEPS[m % 3], found.body[m], found.other[m], obstacles)
+            for s in (1, -1)
+        )
         right = np.abs(found.gradient[:, m, m % 3] - (ahead - behind) / 2e-6) < 1e-6
         assert right.mean() >= 0.9  # the others have two nearest shapes
 
@@ -64,7 +79,8 @@ def test_the_nearest_pairs_in_order(arm: CollisionModel) -> None:
 def test_a_probe_gives_the_same_again_and_again(arm: CollisionModel) -> None:
     for obstacles in (SCENES["shelves"], None):
         probe = arm.probe(obstacles)
-        first = [probe(q) for q in arm.robot.random(5, seed=6)]  # kept until the last one is asked for
+        # kept until the last one is asked for
+        first = [probe(q) for q in arm.robot.random(5, seed=6)]
         for q, (distance, gradient) in zip(arm.robot.random(5, seed=6), first, strict=True):
             every = arm.clearances(q, obstacles)
             np.testing.assert_array_equal(distance, every.distance)
@@ -91,15 +107,26 @@ def test_pairs_that_coal_compares_are_listed_beside_the_others(arm: CollisionMod
     hull = Convex(0.06 * np.random.default_rng(1).normal(size=(12, 3)))
     shapes = {**arm.shapes, tool: [*arm.shapes[tool], hull]}
     mixed = CollisionModel(arm.robot, shapes, pairs=[(body, tool)])
-    around = Obstacles({"post": Capsule((0.4, 0, 0), (0.4, 0, 0.8), 0.05), "wall": Box((0.1, 1, 1), (-0.6, 0, 0.4))})
+    around = Obstacles(
+        {
+            "post": Capsule((0.4, 0, 0), (0.4, 0, 0.8), 0.05),
+            "wall": Box((0.1, 1, 1), (-0.6, 0, 0.4)),
+        }
+    )
     q = arm.robot.random(12, seed=3)
     found = mixed.clearances(q, around)
     names = list(zip(found.body.tolist(), found.other.tolist(), strict=True))
     moving = mixed.tables.moving
-    assert names == [*((part, "post") for part in moving), *((part, "wall") for part in moving), (body, tool)]
+    assert names == [
+        *((part, "post") for part in moving),
+        *((part, "wall") for part in moving),
+        (body, tool),
+    ]
     np.testing.assert_array_equal(found.distance.min(axis=1), mixed.clearance(q, around).distance)
     for m, (first, other) in enumerate(names):
-        np.testing.assert_allclose(found.distance[:, m], alone(mixed, q, first, other, around), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            found.distance[:, m], alone(mixed, q, first, other, around), rtol=0, atol=1e-9
+        )
     np.testing.assert_allclose(
         found.other_point - found.point, found.distance[..., None] * found.normal, rtol=0, atol=1e-7
     )
@@ -143,14 +170,18 @@ def test_smoothing_stays_below_the_least(arm: CollisionModel) -> None:
     exact = lw.compile(arm.function([pair]), {"q": 3})(q)
     smooth = lw.compile(arm.function([pair], smoothing=0.01), {"q": 3})(q)
     count = len(arm.shapes[pair[0]]) * len(arm.shapes[pair[1]])
-    assert (smooth <= exact + 1e-12).all() and (smooth >= exact - 0.01 * np.log(count) - 1e-12).all()
+    assert (smooth <= exact + 1e-12).all() and (
+        smooth >= exact - 0.01 * np.log(count) - 1e-12
+    ).all()
     assert (smooth < exact).all()
 
 
 def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
     corners = np.random.default_rng(0).normal(size=(8, 3))
     with pytest.raises(UnknownName, match='no body with shapes and no obstacle is named "tabel"'):
-        arm.function([(arm.pairs.checked[0][0], "tabel")], Obstacles({"table": Sphere((0, 0, 0), 1)}))
+        arm.function(
+            [(arm.pairs.checked[0][0], "tabel")], Obstacles({"table": Sphere((0, 0, 0), 1)})
+        )
     with pytest.raises(InvalidInput, match="pairs is empty"):
         arm.function([])
     body = next(name for name, own in arm.shapes.items() if isinstance(own[-1], Capsule))

@@ -22,12 +22,16 @@ def test_shapes_are_drawn_where_they_are():
         Box((1, 1, 1), (1, 2, 3)),
         Cylinder(0.5, 1.0),
         TaperedCapsule((0, 0, 1), (0, 0, 2), 0.3, 0.3),
-        Convex(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0], [1, 1, 1]]) - 0.5, (1, 2, 3)),
+        Convex(
+            np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0], [1, 1, 1]]) - 0.5, (1, 2, 3)
+        ),
         Mesh(*triangles.box(np.array([1.0, 2.0, 3.0])), (1, 2, 3)),
     ):
         vertices, faces = drawn(shape)
         center = pose_of(shape)[:3, 3]
-        np.testing.assert_allclose((vertices.min(axis=0) + vertices.max(axis=0)) / 2, center, atol=0.05)
+        np.testing.assert_allclose(
+            (vertices.min(axis=0) + vertices.max(axis=0)) / 2, center, atol=0.05
+        )
         assert faces.max() < len(vertices)
         # against the clock seen from outside: the volume is positive
         a, b, c = (vertices[faces[:, k]] - center for k in range(3))
@@ -38,7 +42,9 @@ def test_a_dragged_obstacle_is_answered_at_once(tmp_path):
     from linkwork.view.viewer import Viewer
 
     (tmp_path / "arm.urdf").write_text(BALL_ARM)
-    save_obstacles(Obstacles({"block": Box((0.1, 0.1, 0.1), (1.5, 0, 0.6))}), tmp_path / "cell.obstacles.yaml")
+    save_obstacles(
+        Obstacles({"block": Box((0.1, 0.1, 0.1), (1.5, 0, 0.6))}), tmp_path / "cell.obstacles.yaml"
+    )
     robot = lw.load(tmp_path / "arm.urdf")
     with Viewer(robot, port=0) as viewer:
         stand = viewer.stands[0]

@@ -1,4 +1,5 @@
-"""Motions of hulls, meshes and cylinders, which coal measures: proofs hold however densely they are sampled."""
+"""Motions of hulls, meshes and cylinders, which coal measures:
+proofs hold however densely they are sampled."""
 
 from __future__ import annotations
 
@@ -25,11 +26,22 @@ from tests.collision.test_motions import ends
 SCENE = Obstacles(
     [
         Mesh(0.3 * CORNERS, FACES, turned(0.4, (0.5, 0.3, 0.2)), name="block"),
-        Convex(np.random.default_rng(3).normal(size=(12, 3)) * 0.08 + [-0.4, 0.4, 0.4], name="stone"),
+        Convex(
+            np.random.default_rng(3).normal(size=(12, 3)) * 0.08 + [-0.4, 0.4, 0.4], name="stone"
+        ),
         Cylinder(0.05, 0.8, turned(0.0, (0.1, -0.6, 0.3)), name="post"),
         Box((0.3, 0.3, 0.02), turned(0.5, (-0.5, -0.3, 0.3)), name="plate"),
-        HeightField([[0.0, 0.02, 0.0], [0.05, 0.0, 0.02], [0.0, 0.0, 0.03]], 1.5, (-1.5, -1.5, -0.25), name="ground"),
-        Cloud(np.random.default_rng(4).normal(size=(40, 3)) * 0.05 + [0.4, -0.5, 0.5], 0.01, name="dust"),
+        HeightField(
+            [[0.0, 0.02, 0.0], [0.05, 0.0, 0.02], [0.0, 0.0, 0.03]],
+            1.5,
+            (-1.5, -1.5, -0.25),
+            name="ground",
+        ),
+        Cloud(
+            np.random.default_rng(4).normal(size=(40, 3)) * 0.05 + [0.4, -0.5, 0.5],
+            0.01,
+            name="dust",
+        ),
     ]
 )
 
@@ -69,13 +81,15 @@ def test_proofs_hold_and_touches_touch(model: CollisionModel) -> None:
 
 
 def check_proofs(model: CollisionModel, q0: np.ndarray, q1: np.ndarray, samples: int) -> None:
-    """Dense samples of free motions are free and no nearer than the bound; the touching sample of others touches."""
+    """Dense samples of free motions are free and no nearer than the bound;
+    the touching sample of others touches."""
     proof = model.certify_motion(q0, q1, SCENE, cap=0.1)
     assert (proof.free.astype(int) + proof.collides + proof.undecided == 1).all()
     assert proof.free.any() and proof.collides.any() and proof.undecided.sum() <= 1e-3 * len(q0)
     v = model.robot.difference(q0, q1)
     for k in range(len(q0)):
-        end = 1.0 if proof.free[k] else proof.at[k] - 1.5e-3  # before its first touch a motion is free
+        # before its first touch a motion is free
+        end = 1.0 if proof.free[k] else proof.at[k] - 1.5e-3
         t = np.linspace(0.0, max(end, 0.0), samples)[:, None]
         way = model.robot.integrate(np.repeat(q0[k][None], samples, axis=0), t * v[k])
         if proof.free[k]:
@@ -107,7 +121,12 @@ def test_a_hull_passes_no_thin_wall(model: CollisionModel) -> None:
         T[:3, 3] += T[:3, 2] * model.shapes[last][-1].ball()[0][2]
         wall = [Mesh([[-3, -3, 0], [3, -3, 0], [0, 4, 0]], [[0, 1, 2]], T)]
         proof = model.certify_motion(a, b, wall)
-        assert proof.collides and not proof.free and np.shape(proof.at) == () and proof.at <= 0.53 + 1e-3
+        assert (
+            proof.collides
+            and not proof.free
+            and np.shape(proof.at) == ()
+            and proof.at <= 0.53 + 1e-3
+        )
 
 
 def test_what_machine_code_knows_is_proved_with_the_rest(model: CollisionModel) -> None:

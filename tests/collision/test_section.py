@@ -30,7 +30,9 @@ def two_levers(reach):
         "  other:\n    mass: 2.0\n    com: [0.2, 0, 0]\n    inertia: [0.001, 0.03, 0.03]\n"
         f"    collisions: [{{kind: sphere, size: 0.05, placement: [{reach}, 0, 0]}}]\n"
     )
-    hinge = '  swing: {type: revolute, parent: base, child: other, axis: "y", placement: [0, 0, 0.6]}\n'
+    hinge = (
+        '  swing: {type: revolute, parent: base, child: other, axis: "y", placement: [0, 0, 0.6]}\n'
+    )
     return first + "\n" + second + "joints:\n" + hinge + rest
 
 
@@ -43,7 +45,10 @@ def test_a_report_tells_the_least_clearance_and_its_pair(tmp_path):
     model = lw.collision.model(robot)
     distance = model.clearance(analysis.q).distance
     worst = int(np.argmin(distance))
-    assert f'data-value="{1e3 * float(distance[worst])!r}"' in made or f"{1e3 * distance[worst]:.6g}" in made
+    assert (
+        f'data-value="{1e3 * float(distance[worst])!r}"' in made
+        or f"{1e3 * distance[worst]:.6g}" in made
+    )
     assert "<figure data-chart=" in made and "It never touches itself." in made
     assert 'alt="the instant of the least clearance"' in made
     assert made.count("<h2>Clearance</h2>") == 1
@@ -51,7 +56,8 @@ def test_a_report_tells_the_least_clearance_and_its_pair(tmp_path):
 
 
 def test_a_page_tells_of_obstacles(tmp_path, monkeypatch):
-    """The post stands where the lever swings: it touches, the picture shows it, the table names it."""
+    """The post stands where the lever swings: it touches, the picture shows it, the table names
+    it."""
     path = tmp_path / "levers.robot.yaml"
     path.write_text(two_levers(0.3))
     robot = lw.load(path)
@@ -63,16 +69,31 @@ def test_a_page_tells_of_obstacles(tmp_path, monkeypatch):
     post = lw.collision.Obstacles({"post": lw.collision.Sphere(tip, 0.4)})
     monkeypatch.setattr(clearance, "PIXELS", tuple(n // 4 for n in clearance.PIXELS))
     page = write_clearance(tmp_path / "page.html", made, time, q, post).read_text()
-    assert "It touches itself or an obstacle in" in page and "post" in page and "1 obstacles" in page
+    assert (
+        "It touches itself or an obstacle in" in page and "post" in page and "1 obstacles" in page
+    )
     assert page.count("data:image/png;base64,") == 1 and "<figure data-chart=" in page
     save_obstacles(post, tmp_path / "cell.obstacles.yaml")
-    options = ["--steps", "21", "--out", str(tmp_path / "r.html"), "--obstacles", str(tmp_path / "cell.obstacles.yaml")]
+    options = [
+        "--steps",
+        "21",
+        "--out",
+        str(tmp_path / "r.html"),
+        "--obstacles",
+        str(tmp_path / "cell.obstacles.yaml"),
+    ]
     load_commands()
-    assert CliRunner().invoke(app, ["report", str(path), "--motion", "lift", *options]).exit_code == 0
+    assert (
+        CliRunner().invoke(app, ["report", str(path), "--motion", "lift", *options]).exit_code == 0
+    )
     report = (tmp_path / "r.html").read_text()
-    assert report.count("<h2>Clearance</h2>") == 1 and "It touches itself or an obstacle in" in report
+    assert (
+        report.count("<h2>Clearance</h2>") == 1 and "It touches itself or an obstacle in" in report
+    )
     without = CliRunner().invoke(app, ["report", str(path), *options])
-    assert without.exit_code != 0 and "--obstacles are those of a motion" in str(without.exception or without.output)
+    assert without.exit_code != 0 and "--obstacles are those of a motion" in str(
+        without.exception or without.output
+    )
     free = lw.collision.Obstacles({"far": lw.collision.Sphere((9, 9, 9), 0.1)})
     monkeypatch.setattr(clearance, "_picture", lambda *_: "")  # seen above
     page = write_clearance(tmp_path / "b.html", made, time, q, free).read_text()

@@ -41,7 +41,9 @@ def test_columns_are_those_of_the_distances(shape):
     assert shape.columns().shape == (len(COLUMNS[shape.kind]),)
 
 
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.kind in ("sphere", "capsule", "box")])
+@pytest.mark.parametrize(
+    "shape", [shape for shape in SHAPES if shape.kind in ("sphere", "capsule", "box")]
+)
 def test_moving_a_shape_moves_its_distance_to_a_half_space(shape):
     """Both moved by the same motion are as far apart as before."""
     ground = HalfSpace((0, 0, 1), -1.0)
@@ -53,11 +55,15 @@ def test_moving_a_shape_moves_its_distance_to_a_half_space(shape):
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.kind in ("sphere", "capsule")])
+@pytest.mark.parametrize(
+    "shape", [shape for shape in SHAPES if shape.kind in ("sphere", "capsule")]
+)
 def test_growing_a_round_shape_takes_its_padding_from_the_distance(shape):
     ground = HalfSpace((0, 0, 1), -1.0)
     distance = kernel(shape.kind, "half_space")
-    before, after = (distance(each.columns(), ground.columns())[0] for each in (shape, shape.grown(0.05)))
+    before, after = (
+        distance(each.columns(), ground.columns())[0] for each in (shape, shape.grown(0.05))
+    )
     np.testing.assert_allclose(before - after, 0.05, rtol=0, atol=1e-15)
 
 
@@ -81,7 +87,9 @@ def test_a_normal_becomes_a_unit_vector():
 
 def test_meshes_are_compared_by_content():
     mesh = Mesh(TRIANGLE, [[0, 1, 2]])
-    assert mesh == Mesh(TRIANGLE.copy(), [[0, 1, 2]]) and hash(mesh) == hash(Mesh(TRIANGLE, [[0, 1, 2]]))
+    assert mesh == Mesh(TRIANGLE.copy(), [[0, 1, 2]]) and hash(mesh) == hash(
+        Mesh(TRIANGLE, [[0, 1, 2]])
+    )
     assert mesh != Mesh(TRIANGLE + 1, [[0, 1, 2]])
     with pytest.raises(ValueError, match="read-only"):
         mesh.vertices[0, 0] = 1.0
@@ -92,10 +100,19 @@ MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 SHEAR = np.eye(4) + np.eye(4, k=1) * [0.0, 0.1, 0.0, 0.0]
 REFUSED = {
     "a centre that is NaN": (lambda: Sphere((0, 0, NAN), 1), "Sphere: center is"),
-    "a negative radius": (lambda: Sphere((0, 0, 0), -0.1), "Sphere: radius is -0.1 m, expected no negative length"),
+    "a negative radius": (
+        lambda: Sphere((0, 0, 0), -0.1),
+        "Sphere: radius is -0.1 m, expected no negative length",
+    ),
     "a centre of two numbers": (lambda: Sphere((0, 0), 1), "Sphere: center has shape"),
-    "a negative radius of a capsule": (lambda: Capsule((0, 0, 0), (1, 0, 0), -1), "Capsule: radius is -1 m"),
-    "a negative end": (lambda: TaperedCapsule((0, 0, 0), (1, 0, 0), 1, -1), "TaperedCapsule: end_radius is -1 m"),
+    "a negative radius of a capsule": (
+        lambda: Capsule((0, 0, 0), (1, 0, 0), -1),
+        "Capsule: radius is -1 m",
+    ),
+    "a negative end": (
+        lambda: TaperedCapsule((0, 0, 0), (1, 0, 0), 1, -1),
+        "TaperedCapsule: end_radius is -1 m",
+    ),
     "a negative side": (lambda: Box((1, -1, 1)), "Box: size is"),
     "a pose that is NaN": (lambda: Box((1, 1, 1), np.full((4, 4), NAN)), "Box: pose is"),
     "a mirror": (lambda: Box((1, 1, 1), MIRROR), "determinant -1"),
@@ -103,13 +120,25 @@ REFUSED = {
     "a last row": (lambda: Box((1, 1, 1), np.ones((4, 4))), "the last row of pose"),
     "a pose of five numbers": (lambda: Box((1, 1, 1), np.zeros(5)), "Box: pose has shape"),
     "a normal of no length": (lambda: HalfSpace((0, 0, 0), 1), "HalfSpace: normal is"),
-    "an empty mesh": (lambda: Mesh(np.zeros((0, 3)), np.zeros((0, 3), int)), "Mesh: vertices has shape"),
-    "a mesh without faces": (lambda: Mesh(TRIANGLE, np.zeros((0, 3), int)), "Mesh: faces has shape"),
+    "an empty mesh": (
+        lambda: Mesh(np.zeros((0, 3)), np.zeros((0, 3), int)),
+        "Mesh: vertices has shape",
+    ),
+    "a mesh without faces": (
+        lambda: Mesh(TRIANGLE, np.zeros((0, 3), int)),
+        "Mesh: faces has shape",
+    ),
     "a face that names no vertex": (lambda: Mesh(TRIANGLE, [[0, 1, 3]]), "faces name vertex 3"),
     "a hull of nothing": (lambda: Convex(np.zeros((0, 3))), "Convex: vertices has shape"),
     "words": (lambda: Convex([["a", "b", "c"]]), "Convex: vertices has dtype"),
-    "a height field with one row": (lambda: HeightField([[1.0, 2.0]]), "at least two rows and columns"),
-    "cells of no size": (lambda: HeightField(np.zeros((2, 2)), (0.0, 1.0)), "expected positive lengths"),
+    "a height field with one row": (
+        lambda: HeightField([[1.0, 2.0]]),
+        "at least two rows and columns",
+    ),
+    "cells of no size": (
+        lambda: HeightField(np.zeros((2, 2)), (0.0, 1.0)),
+        "expected positive lengths",
+    ),
     "a padding that shrinks too much": (lambda: Sphere((0, 0, 0), 0.1).grown(-0.2), "below zero"),
     "a name that is none": (lambda: Sphere((0, 0, 0), 0.1, name=3), "expected a name"),
     "a billion points": (lambda: Cloud(np.broadcast_to(np.zeros(3), (10**9, 3))), "about 12 GB"),

@@ -117,7 +117,9 @@ def test_posture_moves_the_joints_and_not_the_tool() -> None:
         60.0,
         target=ur5().pose(Q0, TOOL)[:3, 3],
         axes=("x", "y", "z"),
-        nullspace=Posture(Q0 + [0.0, 0.2, 0.0, 0.3, 0.3, 0.3], 5.0, [5.0, 5.0, 2.0, 0.2, 0.2, 0.02]),
+        nullspace=Posture(
+            Q0 + [0.0, 0.2, 0.0, 0.3, 0.3, 0.3], 5.0, [5.0, 5.0, 2.0, 0.2, 0.2, 0.02]
+        ),
     )
     found = run(law, duration=1.0)
     assert np.abs(found.q[-1] - Q0).max() > 0.05
@@ -133,7 +135,9 @@ def arm() -> lw.Robot:
 
 
 def moving(t):
-    return casadi.vertcat(*[float(x) + 0.2 * casadi.sin(2 * t + k) - 0.2 * np.sin(k) for k, x in enumerate(HOME)])
+    return casadi.vertcat(
+        *[float(x) + 0.2 * casadi.sin(2 * t + k) - 0.2 * np.sin(k) for k, x in enumerate(HOME)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,7 +188,12 @@ PLANE = {"axes": ("x", "y")}
 
 
 def hand(law, **options):
-    settings = {"duration": 0.4, "step": 1e-3, "friction": False, "energy_tolerance": np.inf} | options
+    settings = {
+        "duration": 0.4,
+        "step": 1e-3,
+        "friction": False,
+        "energy_tolerance": np.inf,
+    } | options
     return simulate(planar(), HERE, control=law, **settings)
 
 
@@ -193,8 +202,13 @@ def places(found) -> np.ndarray:
 
 
 def test_a_shaped_inertia_is_what_the_free_motion_shows() -> None:
-    """inertia e'' + D e' + K e = 0 exactly, by the matrix exponential; the arm itself weighs something else."""
-    inertia, K, D = np.array([[2.0, 0.4], [0.4, 3.0]]), np.diag([300.0, 200.0]), np.diag([20.0, 30.0])
+    """inertia e'' + D e' + K e = 0 exactly, by the matrix exponential;
+    the arm itself weighs something else."""
+    inertia, K, D = (
+        np.array([[2.0, 0.4], [0.4, 3.0]]),
+        np.diag([300.0, 200.0]),
+        np.diag([20.0, 30.0]),
+    )
     goal = planar().pose(HERE, "hand")[:2, 3] + [0.03, -0.02]
     law = CartesianImpedance("hand", K, D, target=goal, inertia=inertia, **PLANE)
     found = hand(law)
@@ -208,13 +222,16 @@ def test_a_shaped_inertia_is_what_the_free_motion_shows() -> None:
 
 
 def test_a_shaped_hand_follows_a_target_that_accelerates() -> None:
-    """inertia (x'' - target'') + D (x' - target') + K (x - target) = 0: who starts on the target stays on it."""
+    """inertia (x'' - target'') + D (x' - target') + K (x - target) = 0:
+    who starts on the target stays on it."""
     here = planar().pose(HERE, "hand")[:2, 3]
 
     def target(t):
         return [here[0] + 0.2 * t**2, here[1] - 0.1 * t**2]
 
-    found = hand(CartesianImpedance("hand", 300.0, 20.0, target=target, inertia=2.0, **PLANE), duration=0.3)
+    found = hand(
+        CartesianImpedance("hand", 300.0, 20.0, target=target, inertia=2.0, **PLANE), duration=0.3
+    )
     wanted = np.array([target(t) for t in found.time])
     assert np.abs(wanted[-1] - here).max() > 0.01
     np.testing.assert_allclose(places(found), wanted, atol=1e-8)
@@ -240,9 +257,16 @@ def test_a_limited_target_is_a_ramp_from_where_the_frame_is() -> None:
 def test_a_limited_pose_arrives_and_stiffness_and_wrench_are_ramps() -> None:
     turned = planar().pose(HERE + [0.0, 0.2], "hand")
     axes = ("x", "y", "rz")
-    law = CartesianImpedance("hand", [300.0, 300.0, 5.0], [20.0, 20.0, 0.5], target=turned, axes=axes)
+    law = CartesianImpedance(
+        "hand", [300.0, 300.0, 5.0], [20.0, 20.0, 0.5], target=turned, axes=axes
+    )
     slow = CartesianImpedance(
-        "hand", [300.0, 300.0, 5.0], [20.0, 20.0, 0.5], target=turned, axes=axes, rates=Rates(target=0.3)
+        "hand",
+        [300.0, 300.0, 5.0],
+        [20.0, 20.0, 0.5],
+        target=turned,
+        axes=axes,
+        rates=Rates(target=0.3),
     )
     fast, limited = (hand(Sampled(each, 1e-3), duration=3.0) for each in (law, slow))
     np.testing.assert_allclose(limited.q[-1], fast.q[-1], atol=1e-6)
@@ -265,7 +289,10 @@ def test_a_limited_pose_arrives_and_stiffness_and_wrench_are_ramps() -> None:
         return [casadi.fmin(50.0 * (t + 1e-3), 5.0), 0.0]
 
     given = ((5.0, 0.0), Rates(wrench=50.0)), (pushed, None)
-    laws = [CartesianImpedance("hand", 300.0, 20.0, target=here, wrench=w, rates=r, **PLANE) for w, r in given]
+    laws = [
+        CartesianImpedance("hand", 300.0, 20.0, target=here, wrench=w, rates=r, **PLANE)
+        for w, r in given
+    ]
     c, d = (hand(Sampled(each, 1e-3)) for each in laws)
     np.testing.assert_allclose(c.q, d.q, atol=1e-9)
 
@@ -281,6 +308,10 @@ def test_a_limited_pose_arrives_and_stiffness_and_wrench_are_ramps() -> None:
 )
 def test_refusals_of_rates_and_inertia(options, words) -> None:
     with pytest.raises(errors.InvalidInput, match=words):
-        hand(Sampled(CartesianImpedance("hand", 1.0, 1.0, target=[0.0, 0.3], **PLANE, **options), 1e-3))
+        hand(
+            Sampled(
+                CartesianImpedance("hand", 1.0, 1.0, target=[0.0, 0.3], **PLANE, **options), 1e-3
+            )
+        )
     with pytest.raises(errors.InvalidInput, match="nothing is limited"):
         Rates()

@@ -1,4 +1,5 @@
-"""Closed loops of real robots beside Pinocchio with SciPy's adaptive integrator, and beside MuJoCo's servos."""
+"""Closed loops of real robots beside Pinocchio with SciPy's adaptive integrator,
+and beside MuJoCo's servos."""
 
 from __future__ import annotations
 
@@ -20,8 +21,11 @@ PERIOD, STEP = 5e-3, 5e-4
 Forces = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 
-def held_motion(pair: Twin, model: pin.Model, q: np.ndarray, v: np.ndarray, law: Forces, samples: int) -> np.ndarray:
-    """q (samples + 1, nq) as Pinocchio has it: the law's force held over each period, ABA integrated to 1e-11."""
+def held_motion(
+    pair: Twin, model: pin.Model, q: np.ndarray, v: np.ndarray, law: Forces, samples: int
+) -> np.ndarray:
+    """q (samples + 1, nq) as Pinocchio has it: the law's force held over each period,
+    ABA integrated to 1e-11."""
     data, floats = model.createData(), model.joints[1].nq == 7
     y, rows = np.concatenate([pair.q(q), pair.v(v)]), [pair.q(q)]
     for k in range(samples):
@@ -35,7 +39,12 @@ def held_motion(pair: Twin, model: pin.Model, q: np.ndarray, v: np.ndarray, law:
                 turn = pin.Quaternion(w, x, y_, z).normalized().toRotationMatrix()
                 a, b, c = v[3:6]
                 spin = 0.5 * np.array(
-                    [w * a + y_ * c - z * b, w * b + z * a - x * c, w * c + x * b - y_ * a, -x * a - y_ * b - z * c]
+                    [
+                        w * a + y_ * c - z * b,
+                        w * b + z * a - x * c,
+                        w * c + x * b - y_ * a,
+                        -x * a - y_ * b - z * c,
+                    ]
                 )
                 moved = np.concatenate([turn @ v[:3], spin, v[6:]])
             return np.concatenate([moved, pin.aba(model, data, q, v, tau)])
@@ -45,9 +54,18 @@ def held_motion(pair: Twin, model: pin.Model, q: np.ndarray, v: np.ndarray, law:
     return np.array(rows)
 
 
-def compared(pair: Twin, model: pin.Model, q, v, ours, theirs: Forces, samples: int, atol: float, **options) -> None:
-    settings = {"step": STEP, "sample": PERIOD, "friction": False, "energy_tolerance": np.inf} | options
-    run = simulate(pair.robot, q, v, duration=samples * PERIOD, control=Sampled(ours, PERIOD), **settings)
+def compared(
+    pair: Twin, model: pin.Model, q, v, ours, theirs: Forces, samples: int, atol: float, **options
+) -> None:
+    settings = {
+        "step": STEP,
+        "sample": PERIOD,
+        "friction": False,
+        "energy_tolerance": np.inf,
+    } | options
+    run = simulate(
+        pair.robot, q, v, duration=samples * PERIOD, control=Sampled(ours, PERIOD), **settings
+    )
     assert run.where == "machine code"
     rows = held_motion(pair, model, q, v, theirs, samples)
     found = np.array([pair.q(x) for x in run.q])
@@ -82,7 +100,9 @@ def test_computed_torque_of_a_panda_with_an_unknown_payload_against_aba_and_scip
     heavy, data = model.copy(), model.createData()
     hand = model.frames[model.getFrameId("panda_hand")]
     com = np.array([0.0, 0.02, 0.06])
-    heavy.appendBodyToJoint(hand.parentJoint, pin.Inertia(2.0, com, np.zeros((3, 3))), hand.placement)
+    heavy.appendBodyToJoint(
+        hand.parentJoint, pin.Inertia(2.0, com, np.zeros((3, 3))), hand.placement
+    )
     q = np.array([0.1, -0.5, 0.2, -1.9, 0.1, 1.6, 0.5, 0.01, 0.01])[:n]
     amplitude = np.array([0.3, 0.2, -0.2, 0.3, 0.2, -0.3, 0.4, 0.005, 0.005])[:n]
 
@@ -115,7 +135,9 @@ def test_a_floating_quadruped_under_pd_against_aba_and_scipy() -> None:
     compared(pair, model, q, v, PD(kp, kd, goal), law, 20, 1e-6)
 
 
-def _mujoco(robot: lw.Robot, folder: Path, actuators: str, stiff_friction: bool = False) -> mujoco.MjModel:
+def _mujoco(
+    robot: lw.Robot, folder: Path, actuators: str, stiff_friction: bool = False
+) -> mujoco.MjModel:
     """The robot as MJCF with servos; contacts and limits off, as they are not simulated here."""
     place = folder / "robot.xml"
     lw.save(robot, place)
@@ -126,7 +148,9 @@ def _mujoco(robot: lw.Robot, folder: Path, actuators: str, stiff_friction: bool 
     place.write_text(text)
     model = mujoco.MjModel.from_xml_path(str(place))
     model.opt.timestep, model.opt.integrator = 1e-4, mujoco.mjtIntegrator.mjINT_RK4
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
+    model.opt.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
+    )
     return model
 
 
@@ -135,18 +159,24 @@ def _servos(kind: str, joints, gains: str) -> str:
 
 
 def _rubbing(robot: lw.Robot, damping: float, friction: float) -> lw.Robot:
-    joints = [replace(j, damping=damping, friction=friction) if j.nv == 1 else j for j in robot.model.joints]
+    joints = [
+        replace(j, damping=damping, friction=friction) if j.nv == 1 else j
+        for j in robot.model.joints
+    ]
     return lw.Robot(replace(robot.model, joints=tuple(joints)))
 
 
 def test_position_servos_damping_and_dry_friction_are_mujocos(tmp_path: Path) -> None:
-    """Without dry friction both are of fourth order; with it MuJoCo's is soft by a small time, 4e-4 s."""
+    """Without dry friction both are of fourth order; with it MuJoCo's is soft by a small time,
+    4e-4 s."""
     plain = lw.load("ur5e")
     q = 0.3 * np.sin(1.0 + np.arange(plain.nv))
     goal = q + 0.2 * np.cos(np.arange(plain.nv))
     for friction, atol in ((0.0, 1e-6), (1.5, 2e-3)):
         robot = _rubbing(plain, 1.0, friction)
-        model = _mujoco(robot, tmp_path, _servos("position", robot.joints, 'kp="60" kv="4"'), friction > 0)
+        model = _mujoco(
+            robot, tmp_path, _servos("position", robot.joints, 'kp="60" kv="4"'), friction > 0
+        )
         data = mujoco.MjData(model)
         data.qpos[:], data.ctrl[:] = q, goal
         mujoco.mj_step(model, data, 3000)
@@ -185,7 +215,9 @@ def test_servos_of_a_floating_quadruped_are_mujocos(tmp_path: Path) -> None:
     mujoco.mj_step(model, data, 2000)
     gains = np.r_[np.zeros(6), np.full(12, 1.5)], np.r_[np.zeros(6), np.full(12, 0.02)]
     law = PD(*gains, np.concatenate([q[:7], goal]))
-    run = simulate(robot, q, duration=0.2, step=1e-4, sample=0.2, control=law, energy_tolerance=np.inf)
+    run = simulate(
+        robot, q, duration=0.2, step=1e-4, sample=0.2, control=law, energy_tolerance=np.inf
+    )
     np.testing.assert_allclose(run.q[-1][:3], data.qpos[:3], atol=1e-6)
     turned = run.q[-1][[6, 3, 4, 5]]
     np.testing.assert_allclose(turned * np.sign(turned @ data.qpos[3:7]), data.qpos[3:7], atol=1e-6)
@@ -198,8 +230,21 @@ def test_gravity_of_a_wrong_model_is_what_an_arm_sags_by() -> None:
     q = np.array([0.3, -1.2, 1.4, -1.0, -1.3, 0.4])
     law = GravityCompensation(model=pair.robot) + PD(300.0, 60.0, q)
     payload = lw.Payload("wrist_3_link", 1.0, com=(0.0, 0.0, 0.1))
-    run = simulate(pair.robot, q, duration=4.0, step=1e-3, sample=4.0, control=law, payload=payload, friction=False)
+    run = simulate(
+        pair.robot,
+        q,
+        duration=4.0,
+        step=1e-3,
+        sample=4.0,
+        control=law,
+        payload=payload,
+        friction=False,
+    )
     heavy = pair.model.copy()
-    heavy.appendBodyToJoint(6, pin.Inertia(1.0, np.array([0.0, 0.0, 0.1]), np.zeros((3, 3))), pin.SE3.Identity())
-    gravity = [pin.computeGeneralizedGravity(m, m.createData(), run.q[-1]) for m in (heavy, pair.model)]
+    heavy.appendBodyToJoint(
+        6, pin.Inertia(1.0, np.array([0.0, 0.0, 0.1]), np.zeros((3, 3))), pin.SE3.Identity()
+    )
+    gravity = [
+        pin.computeGeneralizedGravity(m, m.createData(), run.q[-1]) for m in (heavy, pair.model)
+    ]
     np.testing.assert_allclose(300.0 * (q - run.q[-1]), gravity[0] - gravity[1], atol=1e-5)

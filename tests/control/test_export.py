@@ -1,4 +1,5 @@
-"""Exported controllers: compiled with the system's compiler, they give what `step_function` and a simulation give."""
+"""Exported controllers: compiled with the system's compiler,
+they give what `step_function` and a simulation give."""
 
 from __future__ import annotations
 
@@ -42,12 +43,17 @@ def moving(t):
 LAWS = {
     "sliding": Sampled(
         SlidingMode(
-            Surface([40.0, 50.0], 10.0), PowerExponential([2.0, 0.8], 0.1, 2.0, 0.5, 0.25), moving, limit=[9.0, 4.0]
+            Surface([40.0, 50.0], 10.0),
+            PowerExponential([2.0, 0.8], 0.1, 2.0, 0.5, 0.25),
+            moving,
+            limit=[9.0, 4.0],
         ),
         1e-3,
     ),
     "pid": Sampled(GravityCompensation() + PID(20.0, 5.0, 2.0, GOAL, limit=8.0), 2e-3),
-    "fractional": Sampled(FractionalImpedance("hand", 300.0, 20.0, 50.0, [0.1, 0.3], ("x", "y"), memory=5), 5e-3),
+    "fractional": Sampled(
+        FractionalImpedance("hand", 300.0, 20.0, 50.0, [0.1, 0.3], ("x", "y"), memory=5), 5e-3
+    ),
 }
 
 
@@ -89,14 +95,17 @@ def test_exported_c_equals_the_step_over_ten_thousand_samples(name, tmp_path) ->
     before, held = bytes(state), tau.copy()
     bad = np.array([0.5, np.nan])
     for measured in ((bad.ctypes.data, v.ctypes.data), (q.ctypes.data, bad.ctypes.data)):
-        assert step(ctypes.byref(state), 0.0, *measured, None, result) == 1  # refused, and nothing of it is kept
+        # refused, and nothing of it is kept
+        assert step(ctypes.byref(state), 0.0, *measured, None, result) == 1
     assert bytes(state) == before
     np.testing.assert_array_equal(tau, held)
     if len(reference):  # another target, while it runs
         init(ctypes.byref(state))
         other = np.array(reference) + 0.05
         expected = stepped(function, q[:50], v[:50], law.period, other)
-        np.testing.assert_allclose([one(k, other).copy() for k in range(50)], expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            [one(k, other).copy() for k in range(50)], expected, rtol=1e-12, atol=1e-12
+        )
         assert np.abs(expected - found[:50]).max() > 0.1
 
 
@@ -124,8 +133,12 @@ def test_a_stepper_is_the_same_law_sample_by_sample(name) -> None:
     np.testing.assert_allclose(stepper.step(q[0], v[0]), expected[0], rtol=1e-11, atol=1e-11)
     if len(TARGETS[name]):
         stepper.reset()
-        moved = stepped(step_function(law, arm()), q[:1], v[:1], law.period, np.array(TARGETS[name]) + 0.05)
-        np.testing.assert_allclose(stepper.step(q[0], v[0], np.array(TARGETS[name]) + 0.05), moved[0], rtol=1e-11)
+        moved = stepped(
+            step_function(law, arm()), q[:1], v[:1], law.period, np.array(TARGETS[name]) + 0.05
+        )
+        np.testing.assert_allclose(
+            stepper.step(q[0], v[0], np.array(TARGETS[name]) + 0.05), moved[0], rtol=1e-11
+        )
     with pytest.raises(errors.InvalidInput, match="reference has"):
         stepper.step(q[0], v[0], np.zeros(7))
 
@@ -134,16 +147,36 @@ def test_a_stepper_is_the_same_law_sample_by_sample(name) -> None:
     ("call", "words"),
     [
         (
-            lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "x.c", period=2e-3),
+            lambda path: export_c(
+                Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "x.c", period=2e-3
+            ),
             "period is 0.002 s, but Sampled has 0.001 s",
         ),
         (lambda path: export_c(PD(1.0, 1.0, GOAL), arm(), path / "x.c"), "period is None"),
-        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "x.txt"), "ends in .c"),
-        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "my-law.c"), "no C identifier"),
-        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3, delay=1e-3), arm(), path / "x.c"), "delay of 0.001 s"),
-        (lambda path: export_c(Sampled(PD(np.ones((3, 2)), 1.0, GOAL), 1e-3), arm(), path / "x.c"), "choose one"),
         (
-            lambda path: export_c(lambda t, q, v: arm().gravity_torque(q), arm(), path / "x.c", period=1e-3),
+            lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "x.txt"),
+            "ends in .c",
+        ),
+        (
+            lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "my-law.c"),
+            "no C identifier",
+        ),
+        (
+            lambda path: export_c(
+                Sampled(PD(1.0, 1.0, GOAL), 1e-3, delay=1e-3), arm(), path / "x.c"
+            ),
+            "delay of 0.001 s",
+        ),
+        (
+            lambda path: export_c(
+                Sampled(PD(np.ones((3, 2)), 1.0, GOAL), 1e-3), arm(), path / "x.c"
+            ),
+            "choose one",
+        ),
+        (
+            lambda path: export_c(
+                lambda t, q, v: arm().gravity_torque(q), arm(), path / "x.c", period=1e-3
+            ),
             "cannot be traced",
         ),
     ],
@@ -157,4 +190,6 @@ def test_the_file_names_its_law_its_period_and_its_units(tmp_path) -> None:
     law = Sampled(GravityCompensation() + PD(1.0, 1.0, GOAL), 1e-3, limit=5.0)
     text = export_c(law, arm(), tmp_path / "held.c").with_suffix(".h").read_text()
     assert "/* q in the order of theta1, theta2; v and tau in that of theta1, theta2 */" in text
-    assert text.startswith("/* Saturated(GravityCompensation + PD), sampled every 0.001 s; q, v [rad, m; rad/s, m/s]")
+    assert text.startswith(
+        "/* Saturated(GravityCompensation + PD), sampled every 0.001 s; q, v [rad, m; rad/s, m/s]"
+    )

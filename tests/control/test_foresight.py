@@ -16,7 +16,13 @@ from linkwork.simulation.foreseen import foreseen_target
 from linkwork.simulation.foresight import HeldLoop
 from linkwork.simulation.plants import plant_of
 
-OPTIONS = {"duration": 0.02, "step": 1e-3, "energy_tolerance": np.inf, "failures": "keep", "friction": False}
+OPTIONS = {
+    "duration": 0.02,
+    "step": 1e-3,
+    "energy_tolerance": np.inf,
+    "failures": "keep",
+    "friction": False,
+}
 HOME = np.deg2rad([-45.0, 90.0, 0.0, -45.0])
 Q = np.array([0.5, 1.1])
 
@@ -37,10 +43,16 @@ def place():
 
 @pytest.mark.parametrize("late", [0.0, 0.4, 1.0, 2.3])
 def test_the_held_map_is_the_motion_of_the_masses(late):
-    M, K, D, T = np.array([[2.0, 0.3], [0.3, 1.0]]), np.diag([50.0, 20.0]), np.diag([6.0, 2.0]), 0.05
+    M, K, D, T = (
+        np.array([[2.0, 0.3], [0.3, 1.0]]),
+        np.diag([50.0, 20.0]),
+        np.diag([6.0, 2.0]),
+        0.05,
+    )
     A = HeldLoop(M, K, D, T, late * T).matrix
     rng = np.random.default_rng(0)
-    forces = [rng.normal(size=2) for _ in range((len(A) - 4) // 2)]  # of the samples before, newest first
+    # of the samples before, newest first
+    forces = [rng.normal(size=2) for _ in range((len(A) - 4) // 2)]
     x, v = rng.normal(size=(2, 2))
     state = np.concatenate([x, v, *forces])
     forces = [-K @ x - D @ v, *forces]
@@ -50,7 +62,9 @@ def test_the_held_map_is_the_motion_of_the_masses(late):
             a = np.linalg.solve(M, forces[age])
             x, v = x + share * T * v + 0.5 * (share * T) ** 2 * a, v + share * T * a
     np.testing.assert_allclose((A @ state)[:4], [*x, *v], rtol=1e-12)
-    np.testing.assert_allclose((A @ state)[4:], np.concatenate([*forces, np.zeros(0)])[: len(A) - 4], rtol=1e-12)
+    np.testing.assert_allclose(
+        (A @ state)[4:], np.concatenate([*forces, np.zeros(0)])[: len(A) - 4], rtol=1e-12
+    )
 
 
 def test_a_joint_damper_is_judged_with_the_inertia_of_its_joint(caplog):
@@ -86,7 +100,10 @@ def test_gains_that_hold_and_batches_of_gains_say_nothing():
         run = lw.simulate(scara(), HOME, control=law, **OPTIONS | {"duration": 0.005})
         assert run.foreseen == ""
     law = Sampled(CartesianImpedance("E", 8e3, 9e3, **axes), 5e-3)
-    assert "CartesianImpedance: damping 9000" in lw.simulate(scara(), HOME, control=law, **OPTIONS).foreseen
+    assert (
+        "CartesianImpedance: damping 9000"
+        in lw.simulate(scara(), HOME, control=law, **OPTIONS).foreseen
+    )
 
 
 START = np.array([0.76254998, 0.87496250])  # the hand at (0, 0.25) m; it reaches 0.55 m
@@ -100,14 +117,35 @@ START = np.array([0.76254998, 0.87496250])  # the hand at (0, 0.25) m; it reache
             r'PD: target: joint "theta1" = 85\.\d+ deg is above 85',
         ),
         (lambda: PD(20.0, 2.0, [-1.6, 0.5]), r'"theta1" = -91.67 deg is below .* at t = 0 s'),
-        (lambda: PD(20.0, 2.0, PerStep(np.linspace([0.0, 0.5], [1.6, 0.5], 4000))), r"above 85 deg at t = 3.7\d+ s"),
-        (lambda: hand([0.0, 0.6]), r'"hand" along x, y is outside the workspace at t = 0 s: about 0.05\d? m'),
+        (
+            lambda: PD(20.0, 2.0, PerStep(np.linspace([0.0, 0.5], [1.6, 0.5], 4000))),
+            r"above 85 deg at t = 3.7\d+ s",
+        ),
+        (
+            lambda: hand([0.0, 0.6]),
+            r'"hand" along x, y is outside the workspace at t = 0 s: about 0.05\d? m',
+        ),
         (lambda: hand(lambda t: [0.1 * t, 0.25 + 0.0 * t]), ""),
-        (lambda: hand(lambda t: [0.0 * t, 0.25 + 0.1 * t]), r"the path of .* meets a singularity at t = (2.9|3)"),
+        (
+            lambda: hand(lambda t: [0.0 * t, 0.25 + 0.1 * t]),
+            r"the path of .* meets a singularity at t = (2.9|3)",
+        ),
         (lambda: hand([0.0, 0.3]), ""),
-        (lambda: hand(lambda t: [0.0 * t, 0.25 + 0.5 / (1.0 + (60.0 * (t - 2.12)) ** 4)]), "workspace at t = 2.12 s"),
+        (
+            lambda: hand(lambda t: [0.0 * t, 0.25 + 0.5 / (1.0 + (60.0 * (t - 2.12)) ** 4)]),
+            "workspace at t = 2.12 s",
+        ),
     ],
-    ids=["function", "numbers", "rows", "out of reach", "reached", "stretched", "held", "for an instant"],
+    ids=[
+        "function",
+        "numbers",
+        "rows",
+        "out of reach",
+        "reached",
+        "stretched",
+        "held",
+        "for an instant",
+    ],
 )
 def test_a_target_out_of_range_or_reach_is_told_with_its_time(law, words):
     """theta1 turns by 85 degrees (Table 1 of the paper): 0.4 rad/s gets there at 3.709 s."""
@@ -123,5 +161,8 @@ def test_a_run_says_what_is_wrong_with_gains_and_target_together(caplog):
     law = GravityCompensation() + Sampled(Saturated(PD(0.0, [0.0, 60.0], [2.0, 1.1]), 1e6), 1e-3)
     with caplog.at_level(logging.WARNING, logger="linkwork"):
         words = lw.simulate(arm(), Q, control=law, **OPTIONS).foreseen
-    assert "is unstable at 1 ms" in words and 'PD: target: joint "theta1" = 114.6 deg is above 85 deg' in words
+    assert (
+        "is unstable at 1 ms" in words
+        and 'PD: target: joint "theta1" = 114.6 deg is above 85 deg' in words
+    )
     assert "114.6 deg" in caplog.text

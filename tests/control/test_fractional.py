@@ -1,4 +1,5 @@
-"""Fractional derivatives: weights against binomials, signals against closed forms, filters against each other."""
+"""Fractional derivatives: weights against binomials, signals against closed forms,
+filters against each other."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def test_orders_zero_and_one_are_the_limits() -> None:
     ],
 )
 def test_half_derivatives_at_one_converge_to_closed_forms(signal, exact, error) -> None:
-    """The errors of digest 12, 4.2: first order in the period. Backwards in sign: ours minus exact."""
+    """The errors of digest 12, 4.2: first order in the period. Backwards in sign: ours minus
+    exact."""
     found = []
     for period in (5e-3, 2.5e-3):
         t = np.arange(round(1 / period) + 1) * period
@@ -99,7 +101,9 @@ def test_a_nan_sample_never_enters_the_history() -> None:
         disturbed.update(x)
         clean.update(x)
     for sample in (np.nan, np.array(np.nan), np.inf):
-        with pytest.raises(InvalidInput, match=r"sample is (nan|inf): it is not taken into the history"):
+        with pytest.raises(
+            InvalidInput, match=r"sample is (nan|inf): it is not taken into the history"
+        ):
             disturbed.update(sample)
     assert disturbed.update(3.0) == clean.update(3.0)
 
@@ -107,7 +111,8 @@ def test_a_nan_sample_never_enters_the_history() -> None:
 def test_exponential_filter_has_exact_weights_up_to_twice_its_terms() -> None:
     for order in (-0.5, 0.5, 0.9, 1.5):
         assert ExponentialFilter(order, 1e-3, 12).error(24) < 1e-13
-    assert ExponentialFilter(0.5, 1e-3, 40).error(10_000) < 2e-6  # measured, 10 000 samples by 40 numbers
+    # measured, 10 000 samples by 40 numbers
+    assert ExponentialFilter(0.5, 1e-3, 40).error(10_000) < 2e-6
     x = np.random.default_rng(0).normal(size=60)
     recursive = ExponentialFilter(0.5, 1e-3, 30)
     streamed = [recursive.update(value) for value in x]
@@ -117,7 +122,8 @@ def test_exponential_filter_has_exact_weights_up_to_twice_its_terms() -> None:
 def test_oustaloup_keeps_gain_and_phase_inside_its_band() -> None:
     filter_ = OustaloupFilter(0.5, 1e-4, 0.1, 1000.0, terms=6)
     assert filter_.error(np.geomspace(3.0, 30.0, 20)).max() < 0.025
-    narrow = OustaloupFilter(0.5, 1e-4, 5.0, 1000.0, terms=6)  # what it begins with is gone after two seconds
+    # what it begins with is gone after two seconds
+    narrow = OustaloupFilter(0.5, 1e-4, 5.0, 1000.0, terms=6)
     t = np.arange(24_000) * 1e-4
     streamed = np.array([narrow.update(x) for x in np.sin(20.0 * t)])[-4_000:]
     gain = narrow.frequency_response(20.0)

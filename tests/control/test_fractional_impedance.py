@@ -1,4 +1,5 @@
-"""Half-derivative damping: the law for a given history, its run, and its stability before the run."""
+"""Half-derivative damping: the law for a given history, its run, and its stability before the
+run."""
 
 from __future__ import annotations
 
@@ -50,14 +51,18 @@ PAPER = {  # Table 2 as printed, tau_2 by its percentages
 
 
 def law(stiffness=1000.0, damping=50.0, half_damping=0.0, **options) -> FractionalImpedance:
-    return FractionalImpedance("E", stiffness, damping, half_damping, [0.4, 0.0], ("x", "y"), **options)
+    return FractionalImpedance(
+        "E", stiffness, damping, half_damping, [0.4, 0.0], ("x", "y"), **options
+    )
 
 
 def test_scheme_c_of_the_digest() -> None:
     """Stiffness continuous, damping sampled: every number within 2 %."""
     robot, q = published.arm()
     gains = np.array(list(published.LAWS.values()))
-    m = published.run(published.law(robot, q, gains[:, 0], gains[:, 1]).split(published.PERIOD)).metrics
+    m = published.run(
+        published.law(robot, q, gains[:, 0], gains[:, 1]).split(published.PERIOD)
+    ).metrics
     mean = 1e3 * m["absolute_error"] / published.DURATION
     errors_ = {f"e_{axis} max": 1e3 * m["max_error"][:, k] for k, axis in enumerate("xyz")}
     errors_ |= {f"e_{axis} mean": mean[:, k] for k, axis in enumerate("xyz")}
@@ -67,7 +72,9 @@ def test_scheme_c_of_the_digest() -> None:
         np.testing.assert_allclose(ours[name], numbers, rtol=0.02, err_msg=name)
     for name, numbers in PAPER.items():
         if name.startswith("e_") or name == "ISE":
-            np.testing.assert_allclose(ours[name], numbers, rtol=0.07, err_msg=f"the paper's {name}")
+            np.testing.assert_allclose(
+                ours[name], numbers, rtol=0.07, err_msg=f"the paper's {name}"
+            )
     assert ours["ICE"][2] == pytest.approx(44_200, rel=0.1)
     assert m["peak"][:, 3].max() < 1e-6  # nothing turns the tool while its angle has no error
 
@@ -75,7 +82,9 @@ def test_scheme_c_of_the_digest() -> None:
 def test_scheme_h_has_the_papers_torques_and_effort() -> None:
     robot, q = published.arm()
     gains = np.array(list(published.LAWS.values()))
-    m = published.run(Sampled(published.law(robot, q, gains[:, 0], gains[:, 1]), published.PERIOD)).metrics
+    m = published.run(
+        Sampled(published.law(robot, q, gains[:, 0], gains[:, 1]), published.PERIOD)
+    ).metrics
     for k in range(3):
         np.testing.assert_allclose(m["peak"][:, k], PAPER[f"tau_{k + 1} max"], rtol=0.05)
     assert m["effort"][0] == pytest.approx(44_200, rel=0.005)
@@ -84,7 +93,8 @@ def test_scheme_h_has_the_papers_torques_and_effort() -> None:
 
 
 def test_the_set_point_and_the_spring_are_the_papers() -> None:
-    """v_max 0.625 m/s, a 10.4167 m/s^2, 15.6 s in all; the spring helps between -15.00 and +14.10 degrees."""
+    """v_max 0.625 m/s, a 10.4167 m/s^2, 15.6 s in all;
+    the spring helps between -15.00 and +14.10 degrees."""
     robot, q = published.arm()
     times = np.arange(0.0, 16.0, 1e-3)
     places = np.array(published.set_point(robot, q, 3).map(len(times))(times)).T
@@ -122,7 +132,12 @@ def test_what_turns_about_the_tools_axis_does_not_matter_to_its_place() -> None:
     """The mobility of E along x, y, z, with the inertia of link 6 and with twenty times as much."""
     robot, q = published.arm()
     heavy = [
-        replace(b, mass_properties=replace(b.mass_properties, inertia=((0.03, 0, 0), (0, 0.03, 0), (0, 0, 1.2))))
+        replace(
+            b,
+            mass_properties=replace(
+                b.mass_properties, inertia=((0.03, 0, 0), (0, 0.03, 0), (0, 0, 1.2))
+            ),
+        )
         if b.name == "6"
         else b
         for b in robot.model.bodies
@@ -130,10 +145,13 @@ def test_what_turns_about_the_tools_axis_does_not_matter_to_its_place() -> None:
     at = q + [0.1, -0.2, 0.3, 0.4]
     J = robot.jacobian(at, "E")[:3]
     light, same = (
-        lw.Robot(model).mass_matrix(at) for model in (robot.model, replace(robot.model, bodies=tuple(heavy)))
+        lw.Robot(model).mass_matrix(at)
+        for model in (robot.model, replace(robot.model, bodies=tuple(heavy)))
     )
     assert same[3, 3] > 10 * light[3, 3]
-    np.testing.assert_allclose(J @ np.linalg.solve(same, J.T), J @ np.linalg.solve(light, J.T), rtol=1e-10)
+    np.testing.assert_allclose(
+        J @ np.linalg.solve(same, J.T), J @ np.linalg.solve(light, J.T), rtol=1e-10
+    )
 
 
 def test_with_measured_speeds_and_no_half_damping_it_is_a_cartesian_impedance() -> None:
@@ -146,18 +164,23 @@ def test_with_measured_speeds_and_no_half_damping_it_is_a_cartesian_impedance() 
     axes, options = ("x", "y", "z"), {"duration": 0.1, "step": 1e-3, "energy_tolerance": np.inf}
     ours = FractionalImpedance("E", 8e3, 2000.0, 0.0, target, axes, velocity="measured")
     plain = CartesianImpedance("E", 8e3, 2000.0, target=target, axes=axes)
-    first, second = (simulate(robot, q, control=Sampled(each, 5e-3), **options) for each in (ours, plain))
+    first, second = (
+        simulate(robot, q, control=Sampled(each, 5e-3), **options) for each in (ours, plain)
+    )
     np.testing.assert_allclose(first.q, second.q, atol=1e-11)
 
 
 def test_a_constant_error_gives_exactly_the_stiffness() -> None:
     errors_ = np.tile([0.01, -0.02], (11, 1))
     for half in (0.0, 300.0, 5000.0):
-        np.testing.assert_allclose(law(half_damping=half).wrench(errors_, 5e-3), [10.0, -20.0], rtol=1e-12)
+        np.testing.assert_allclose(
+            law(half_damping=half).wrench(errors_, 5e-3), [10.0, -20.0], rtol=1e-12
+        )
     bare = law(half_damping=300.0, compensate=False).wrench(errors_, 5e-3)
     gain = FractionalFilter(0.5, 5e-3, 10).dc_gain
     np.testing.assert_allclose(bare, (1000.0 + 300.0 * gain) * errors_[0], rtol=1e-12)
-    assert (np.diag(law(half_damping=5000.0).compensated_stiffness(5e-3)) < 0).all()  # normal: digest 3.4
+    # normal: digest 3.4
+    assert (np.diag(law(half_damping=5000.0).compensated_stiffness(5e-3)) < 0).all()
 
 
 def test_wrench_is_the_filter_run_beside_the_law() -> None:
@@ -167,14 +190,20 @@ def test_wrench_is_the_filter_run_beside_the_law() -> None:
     for e in history:
         half = filter_.update(e)
     e, before = history[-1], history[-2]
-    expected = 1000.0 * e + 50.0 * (e - before) / 5e-3 + np.array([300.0, 40.0]) * (half - filter_.dc_gain * e)
+    expected = (
+        1000.0 * e
+        + 50.0 * (e - before) / 5e-3
+        + np.array([300.0, 40.0]) * (half - filter_.dc_gain * e)
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 def test_without_half_damping_it_is_the_plain_law_bit_for_bit() -> None:
     robot, q = published.arm()
     plain = published.run(Sampled(published.law(robot, q, 5000.0, 0.0), published.PERIOD))
-    among = published.run(Sampled(published.law(robot, q, [2500.0, 5000.0], [23_600.0, 0.0]), published.PERIOD))
+    among = published.run(
+        Sampled(published.law(robot, q, [2500.0, 5000.0], [23_600.0, 0.0]), published.PERIOD)
+    )
     np.testing.assert_array_equal(among.q[1], plain.q)
     np.testing.assert_array_equal(among.metrics["effort"][1], plain.metrics["effort"])
 
@@ -199,7 +228,11 @@ def test_the_map_is_the_exact_hold_of_a_mass(delay: int) -> None:
     motion[0:2, 2:4] = np.eye(2)
     motion[2:4, 4:6] = np.linalg.inv(mass)
     hold = expm(motion * T)
-    filter_, x, under_way = FractionalFilter(0.5, T, 10, 2), np.array([0.1, -0.2, 0.3, 0.5]), [np.zeros(2)] * delay
+    filter_, x, under_way = (
+        FractionalFilter(0.5, T, 10, 2),
+        np.array([0.1, -0.2, 0.3, 0.5]),
+        [np.zeros(2)] * delay,
+    )
     state = np.zeros(len(model.matrix))
     state[:4] = x
     before = np.zeros(2)

@@ -38,7 +38,12 @@ def test_viscous_friction_decays_exponentially_and_coulomb_linearly() -> None:
 
 @pytest.mark.parametrize(
     "friction",
-    [Viscous(0.4), Coulomb(0.3, 0.01), Stribeck(0.3, 0.5, 0.1, 0.05), LuGre(0.3, 0.5, 0.1, 500.0, 1.0, 0.05)],
+    [
+        Viscous(0.4),
+        Coulomb(0.3, 0.01),
+        Stribeck(0.3, 0.5, 0.1, 0.05),
+        LuGre(0.3, 0.5, 0.1, 500.0, 1.0, 0.05),
+    ],
 )
 def test_the_energy_account_counts_every_model(friction) -> None:
     run = coasting(friction, step=1e-4)
@@ -51,7 +56,8 @@ def test_the_energy_account_counts_every_model(friction) -> None:
 def test_lugre_sticks_elastically_and_breaks_away_at_the_static_level() -> None:
     model = LuGre(level=0.3, static=0.5, speed=0.05, stiffness=2000.0, bristle_damping=20.0)
     held = coasting(model, v0=0.0, disturbance=[0.2], duration=1.0, step=1e-4)
-    assert 0.9 < (held.q[-1, 0] - 0.3) / (0.2 / 2000.0) < 2.0  # the bristles' deflection, and a first small slip
+    # the bristles' deflection, and a first small slip
+    assert 0.9 < (held.q[-1, 0] - 0.3) / (0.2 / 2000.0) < 2.0
     assert abs(held.v[-1, 0]) < 1e-6
     loose = coasting(model, v0=0.0, disturbance=[0.6], duration=1.0, step=1e-4)
     assert loose.q[-1, 0] - 0.3 > 0.05

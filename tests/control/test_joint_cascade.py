@@ -1,4 +1,5 @@
-"""Joint cascades: multi-rate loops over motors against an exact matrix exponential, and on an arm."""
+"""Joint cascades: multi-rate loops over motors against an exact matrix exponential, and on an
+arm."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from linkwork.control import Cascade, CurrentLoop, DCMotor, JointCascade, Positi
 from linkwork.errors import InvalidInput
 from linkwork.simulation import GravityCompensation, simulate
 
-MOTOR = DCMotor(torque_constant=0.05, resistance=0.5, inductance=1e-3, inertia=1e-5, peak_current=20.0)
+MOTOR = DCMotor(
+    torque_constant=0.05, resistance=0.5, inductance=1e-3, inertia=1e-5, peak_current=20.0
+)
 BLOCK = """<robot name="block"><link name="world"/><link name="block"><inertial><mass value="2"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="x" type="prismatic"><parent link="world"/><child link="block"/><axis xyz="1 0 0"/>
@@ -42,10 +45,15 @@ def loops(delay: int = 1, current: float = np.inf, speed: float = np.inf) -> Cas
     )
 
 
-def exact(target: float, delay: int, voltage: float, current: float, speed: float, samples: int) -> np.ndarray:
-    """(place, speed, current) after every current period: the linear plant by its exponential, the loops as printed."""
+def exact(
+    target: float, delay: int, voltage: float, current: float, speed: float, samples: int
+) -> np.ndarray:
+    """(place, speed, current) after every current period: the linear plant by its exponential,
+    the loops as printed."""
     K, R, L, T = MOTOR.torque_constant, MOTOR.resistance, MOTOR.inductance, 50e-6
-    A = np.array([[0, 1, 0, 0], [0, 0, N * K / MASS, 0], [0, -K * N / L, -R / L, 1 / L], [0, 0, 0, 0]])
+    A = np.array(
+        [[0, 1, 0, 0], [0, 0, N * K / MASS, 0], [0, -K * N / L, -R / L, 1 / L], [0, 0, 0, 0]]
+    )
     hold = expm(A * T)
     J, x = MASS / N**2, np.zeros(4)
     asked = torque = slow = w_i = following = 0.0
@@ -68,10 +76,12 @@ def exact(target: float, delay: int, voltage: float, current: float, speed: floa
 
 
 @pytest.mark.parametrize(
-    ("delay", "voltage", "current", "speed"), [(0, 1e9, 1e9, 1e9), (1, 1e9, 1e9, 1e9), (1, 6.0, 4.0, 30.0)]
+    ("delay", "voltage", "current", "speed"),
+    [(0, 1e9, 1e9, 1e9), (1, 1e9, 1e9, 1e9), (1, 6.0, 4.0, 30.0)],
 )
 def test_three_rates_are_the_exact_sampled_system(block, delay, voltage, current, speed) -> None:
-    """RK4 with two steps a current period misses the exponential by (h R/L)^5, about 1e-10 of the motion."""
+    """RK4 with two steps a current period misses the exponential by (h R/L)^5,
+    about 1e-10 of the motion."""
     servo = JointCascade(loops(delay, current, speed), MOTOR, [0.1], N, voltage)
     run = simulate(
         block,
@@ -95,22 +105,43 @@ def test_an_arm_holds_by_fed_forward_gravity_and_follows() -> None:
         return [0.3 + 0.2 * t * t, 0.8 - 0.1 * t]
 
     servo = JointCascade(loops(), MOTOR, target, 100.0, 48.0, GravityCompensation())
-    options = {"control": servo.control, "drives": servo.drives, "friction": False, "energy_tolerance": np.inf}
+    options = {
+        "control": servo.control,
+        "drives": servo.drives,
+        "friction": False,
+        "energy_tolerance": np.inf,
+    }
     run = simulate(arm(), q, [0.0, -0.1], duration=0.2, step=50e-6, sample=1e-3, **options)
     wanted = np.array([target(t) for t in run.time])
     assert np.abs(run.q - wanted).max() < 2e-3
-    adaptive = simulate(arm(), q, [0.0, -0.1], duration=0.02, sample=1e-3, method="dop853", **options)
+    adaptive = simulate(
+        arm(), q, [0.0, -0.1], duration=0.02, sample=1e-3, method="dop853", **options
+    )
     np.testing.assert_allclose(adaptive.q, run.q[:21], atol=1e-7)  # RK4 at 50 us
-    many = simulate(arm(), np.stack([q, q + 0.1]), [0.0, -0.1], duration=0.02, step=50e-6, sample=1e-3, **options)
+    many = simulate(
+        arm(),
+        np.stack([q, q + 0.1]),
+        [0.0, -0.1],
+        duration=0.02,
+        step=50e-6,
+        sample=1e-3,
+        **options,
+    )
     np.testing.assert_array_equal(many.q[0], run.q[:21])
 
 
 def test_fed_gravity_holds_an_arm_from_the_first_sample() -> None:
-    """Without it the integral of the velocity loop must learn the weight, and the arm sags meanwhile."""
+    """Without it the integral of the velocity loop must learn the weight,
+    and the arm sags meanwhile."""
     q, sags = np.array([0.3, 0.8]), []
     for fed in (GravityCompensation(), None):
         servo = JointCascade(loops(), MOTOR, q, 100.0, 48.0, fed)
-        options = {"control": servo.control, "drives": servo.drives, "friction": False, "energy_tolerance": np.inf}
+        options = {
+            "control": servo.control,
+            "drives": servo.drives,
+            "friction": False,
+            "energy_tolerance": np.inf,
+        }
         run = simulate(arm(), q, duration=0.03, step=50e-6, sample=1e-3, **options)
         sags.append(np.abs(run.q - q).max())
     assert sags[0] < 0.1 * sags[1]

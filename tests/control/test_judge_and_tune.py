@@ -39,7 +39,9 @@ def test_figures_of_a_second_order_step_are_the_textbooks() -> None:
     run = simulate(arm(), [0.0], control=law(0.5), **OPTIONS)
     found = judge(run, GOAL)
     assert found["overshoot"][0] == pytest.approx(np.exp(-np.pi * 0.5 / np.sqrt(0.75)), rel=1e-3)
-    assert found["squared_error"] == pytest.approx(0.25 * (1 + 4 * 0.25) / (4 * 0.5 * 6.0), rel=5e-3)
+    assert found["squared_error"] == pytest.approx(
+        0.25 * (1 + 4 * 0.25) / (4 * 0.5 * 6.0), rel=5e-3
+    )
     assert found["max_error"][0] == pytest.approx(0.5)
     assert found["rise"][0] == pytest.approx(1.638 / 6.0, rel=0.02)
     assert found["settling"][0] == pytest.approx(8.08 / 6.0, rel=0.02)
@@ -59,7 +61,9 @@ def test_frames_functions_and_batches() -> None:
     expected = np.abs(place - arm().pose(one.q, "hand")[:, :2, 3]).max(axis=0)
     np.testing.assert_allclose(hand["max_error"], expected, rtol=1e-12)
     ramp = judge(one, lambda t: 0.1 * t)
-    np.testing.assert_allclose(ramp["max_error"][0], np.abs(0.1 * one.time - one.q[:, 0]).max(), rtol=1e-12)
+    np.testing.assert_allclose(
+        ramp["max_error"][0], np.abs(0.1 * one.time - one.q[:, 0]).max(), rtol=1e-12
+    )
     table = compare({"soft": law(0.5, 3.0), "hard": law(0.5, 9.0)}, arm(), [0.0], GOAL, **OPTIONS)
     assert table["hard"]["squared_error"] < table["soft"]["squared_error"]
 
@@ -68,11 +72,15 @@ def test_rotations_are_judged_by_rotation_vectors() -> None:
     """A goal 3.3 rad ahead is 2.98 rad behind; as numbers, as a pose, and in the loop."""
     turned = arm().pose(GOAL + 3.3, "hand")
     angle = np.arctan2(turned[1, 0], turned[0, 0])
-    still = simulate(arm(), GOAL, metrics=Metrics([angle], "hand", ("rz",)), duration=0.01, step=1e-3)
+    still = simulate(
+        arm(), GOAL, metrics=Metrics([angle], "hand", ("rz",)), duration=0.01, step=1e-3
+    )
     seen = judge(still, [angle], "hand", ("rz",), arm())
     assert seen["max_error"][0] == pytest.approx(2 * np.pi - 3.3)
     assert still.metrics["max_error"][0] == pytest.approx(2 * np.pi - 3.3)
-    np.testing.assert_allclose(judge(still, turned, "hand", ("rz",), arm())["rms"], seen["rms"], rtol=1e-9)
+    np.testing.assert_allclose(
+        judge(still, turned, "hand", ("rz",), arm())["rms"], seen["rms"], rtol=1e-9
+    )
     with pytest.raises(errors.InvalidInput, match="has 2 numbers a row, expected 1 or 16"):
         judge(still, [0.1, 0.2], "hand", ("rz",), arm())
 
@@ -80,7 +88,10 @@ def test_rotations_are_judged_by_rotation_vectors() -> None:
 def test_integrals_add_up_over_the_time() -> None:
     run = simulate(arm(), [0.0], control=law(0.7), duration=0.5, step=1e-3, friction=False)
     rows = {name: getattr(run, name) for name in ("time", "q", "v", "tau")}
-    parts = [SimpleNamespace(**{name: x[at] for name, x in rows.items()}) for at in (slice(0, 201), slice(200, None))]
+    parts = [
+        SimpleNamespace(**{name: x[at] for name, x in rows.items()})
+        for at in (slice(0, 201), slice(200, None))
+    ]
     whole, first, second = judge(run, GOAL), *[judge(part, GOAL) for part in parts]
     for name in ("squared_error", "absolute_error", "effort", "energy"):
         np.testing.assert_allclose(whole[name], first[name] + second[name], rtol=1e-12)
@@ -123,7 +134,8 @@ def test_tuning_finds_the_damping_with_the_least_squared_error() -> None:
 
 
 def test_a_round_draws_along_the_ridge_of_the_best() -> None:
-    """Gains that go together are searched together: samples have the mean and the covariance of the elite."""
+    """Gains that go together are searched together:
+    samples have the mean and the covariance of the elite."""
     along = np.linspace(-0.2, 0.2, 40)
     elite = 0.5 + np.stack([along, 0.5 * along + 0.005 * np.sin(40 * along)], axis=-1)
     drawn = _around(elite, np.random.default_rng(0), 4000)
@@ -155,7 +167,14 @@ def test_unstable_sets_are_data() -> None:
     ("call", "words"),
     [
         (
-            lambda: tune(arm(), lambda kd: PD(1.0, kd, GOAL), {"kd": (2.0, 1.0)}, [0.0], Metrics(GOAL), **OPTIONS),
+            lambda: tune(
+                arm(),
+                lambda kd: PD(1.0, kd, GOAL),
+                {"kd": (2.0, 1.0)},
+                [0.0],
+                Metrics(GOAL),
+                **OPTIONS,
+            ),
             "low below high",
         ),
         (
@@ -171,8 +190,14 @@ def test_unstable_sets_are_data() -> None:
             ),
             'no figure "mess"',
         ),
-        (lambda: judge(simulate(arm(), [0.0], duration=0.01, step=1e-3), np.zeros((3, 1))), "has 3 rows"),
-        (lambda: judge(simulate(arm(), [0.0], duration=0.01, step=1e-3), [0.0], frame="hand"), "needs robot="),
+        (
+            lambda: judge(simulate(arm(), [0.0], duration=0.01, step=1e-3), np.zeros((3, 1))),
+            "has 3 rows",
+        ),
+        (
+            lambda: judge(simulate(arm(), [0.0], duration=0.01, step=1e-3), [0.0], frame="hand"),
+            "needs robot=",
+        ),
     ],
 )
 def test_refusals_name_the_number(call, words: str) -> None:

@@ -1,4 +1,5 @@
-"""Linear models of mechanisms and whole loops, against python-control, matrix exponentials and simulations."""
+"""Linear models of mechanisms and whole loops, against python-control,
+matrix exponentials and simulations."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def test_linearised_dynamics_are_the_derivatives_of_the_accelerations():
     v, tau = np.array([0.3, -0.2]), np.array([1.0, 2.0])
     found = linearise(arm(), Q, v, tau)
     d_dq, d_dv, d_dtau = arm().forward_dynamics_derivatives(Q, v, tau)
-    np.testing.assert_allclose(found.A, np.block([[np.zeros((2, 2)), np.eye(2)], [d_dq, d_dv]]), atol=1e-12)
+    np.testing.assert_allclose(
+        found.A, np.block([[np.zeros((2, 2)), np.eye(2)], [d_dq, d_dv]]), atol=1e-12
+    )
     np.testing.assert_allclose(found.B[2:], d_dtau, atol=1e-12)
 
 
@@ -74,7 +77,8 @@ FLOATING = """<robot name="twin"><link name="base"><inertial><origin xyz="0.02 -
 
 
 def test_a_floating_body_is_linear_in_its_own_axes():
-    """Accelerations by Pinocchio's derivatives; the way of a neighbour, in the body's axes, by its integrate."""
+    """Accelerations by Pinocchio's derivatives; the way of a neighbour, in the body's axes,
+    by its integrate."""
     pin = pytest.importorskip("pinocchio")
     model = pin.buildModelFromXML(FLOATING, pin.JointModelFreeFlyer())
     data, robot = model.createData(), lw.load(text=FLOATING, root="floating")
@@ -94,7 +98,11 @@ def test_a_floating_body_is_linear_in_its_own_axes():
         for side in (1, -1):
             there = pin.integrate(model, q, side * hair * dq)
             ends = [
-                pin.difference(model, pin.integrate(model, q, k * h * v), pin.integrate(model, there, k * h * w))
+                pin.difference(
+                    model,
+                    pin.integrate(model, q, k * h * v),
+                    pin.integrate(model, there, k * h * w),
+                )
                 for k, w in ((1, v + side * hair * dv), (-1, v + side * hair * dv))
             ]
             way = way + side * (ends[0] - ends[1]) / (2 * h)
@@ -102,7 +110,8 @@ def test_a_floating_body_is_linear_in_its_own_axes():
 
     zero = np.zeros(7)
     columns = [drift(e, zero) for e in np.eye(7)] + [drift(zero, e) for e in np.eye(7)]
-    np.testing.assert_allclose(found.A[:7], np.array(columns).T, atol=1e-5)  # hair^2 and rounding / (h hair)
+    # hair^2 and rounding / (h hair)
+    np.testing.assert_allclose(found.A[:7], np.array(columns).T, atol=1e-5)
 
 
 def test_the_sampled_map_is_the_matrix_exponential():
@@ -113,7 +122,9 @@ def test_the_sampled_map_is_the_matrix_exponential():
     law = -np.hstack([np.diag(kp), np.diag(kd)])
     found = closed_loop(arm(), Sampled(PD(kp, kd, Q), period), Q, friction=False)
     expected = np.linalg.eigvals(A + B @ law)
-    np.testing.assert_allclose(np.sort(np.abs(found.poles))[-4:], np.sort(np.abs(expected)), rtol=1e-9)
+    np.testing.assert_allclose(
+        np.sort(np.abs(found.poles))[-4:], np.sort(np.abs(expected)), rtol=1e-9
+    )
     late = closed_loop(arm(), Sampled(PD(kp, kd, Q), period, delay=2 * period), Q, friction=False)
     zero, I = np.zeros((2, 2)), np.eye(2)
     chain = np.block([[A, np.zeros((4, 2)), B], [law, zero, zero], [np.zeros((2, 4)), I, zero]])
@@ -153,7 +164,9 @@ def test_margins_and_responses_are_those_of_python_control():
         theirs = gain.to_control()
         w = np.array([0.3, 3.0, 30.0, 300.0])
         np.testing.assert_allclose(
-            gain.frequency_response(w)[:, 0, 0], np.ravel(peer.frequency_response(theirs, w).complex), rtol=1e-8
+            gain.frequency_response(w)[:, 0, 0],
+            np.ravel(peer.frequency_response(theirs, w).complex),
+            rtol=1e-8,
         )
         if gain.period is None:
             continue
@@ -167,14 +180,20 @@ def test_margins_and_responses_are_those_of_python_control():
 
 def test_the_gain_margin_is_where_the_loop_becomes_unstable():
     def loop(factor):
-        return closed_loop(one(), Sampled(PD(20.0 * factor, 2.0 * factor, Q[1:]), 5e-3, delay=5e-3), Q[1:])
+        return closed_loop(
+            one(), Sampled(PD(20.0 * factor, 2.0 * factor, Q[1:]), 5e-3, delay=5e-3), Q[1:]
+        )
 
     margin = loop(1.0).loop_gain(0).margins().gain
     assert loop(0.999 * margin).stable and not loop(1.001 * margin).stable
     margins = loop(0.2).loop_gain(0).margins()
-    slower = Sampled(PD(4.0, 0.4, Q[1:]), 5e-3, delay=5e-3 + 1e-5 * np.floor(0.999e5 * margins.delay))
+    slower = Sampled(
+        PD(4.0, 0.4, Q[1:]), 5e-3, delay=5e-3 + 1e-5 * np.floor(0.999e5 * margins.delay)
+    )
     assert closed_loop(one(), slower, Q[1:]).stable
-    slower = Sampled(PD(4.0, 0.4, Q[1:]), 5e-3, delay=5e-3 + 1e-5 * np.ceil(1.001e5 * margins.delay))
+    slower = Sampled(
+        PD(4.0, 0.4, Q[1:]), 5e-3, delay=5e-3 + 1e-5 * np.ceil(1.001e5 * margins.delay)
+    )
     assert not closed_loop(one(), slower, Q[1:]).stable
 
 
@@ -186,9 +205,15 @@ def test_the_loop_gain_of_a_continuous_law_is_its_gains_times_the_plant():
     w = np.array([0.5, 3.0, 20.0, 200.0])
     for joint, other in ((0, 1), (1, 0)):
         closed = model.A - np.outer(model.B[:, other], K[other])
-        expected = [K[joint] @ np.linalg.solve(1j * x * np.eye(4) - closed, model.B[:, joint]) for x in w]
-        np.testing.assert_allclose(loop.loop_gain(joint).frequency_response(w)[:, 0, 0], expected, rtol=1e-9)
-    np.testing.assert_allclose(np.sort_complex(loop.poles), np.sort_complex(np.linalg.eigvals(model.A - model.B @ K)))
+        expected = [
+            K[joint] @ np.linalg.solve(1j * x * np.eye(4) - closed, model.B[:, joint]) for x in w
+        ]
+        np.testing.assert_allclose(
+            loop.loop_gain(joint).frequency_response(w)[:, 0, 0], expected, rtol=1e-9
+        )
+    np.testing.assert_allclose(
+        np.sort_complex(loop.poles), np.sort_complex(np.linalg.eigvals(model.A - model.B @ K))
+    )
 
 
 def test_root_locus_follows_its_branches_into_instability():
@@ -212,14 +237,18 @@ def test_a_map_of_radii_follows_the_configurations():
 
 
 def test_a_map_of_radii_over_gains_is_that_of_each_set():
-    """A PID with delay (memory, queue) and a law beside it that runs continuously: every kind of state at once."""
+    """A PID with delay (memory, queue) and a law beside it that runs continuously:
+    every kind of state at once."""
     kp, kd = np.array([5.0, 20.0, 80.0])[:, None, None], np.array([0.5, 3.0])[None, :, None]
 
     def law(kp, kd):
         return PD(0.3 * kp, 0.0, Q) + Sampled(PID(kp, 3.0, kd, Q), 2e-3, 3e-3)
 
     found = stability_map(arm(), law(kp, kd), Q)
-    alone = [[closed_loop(arm(), law(float(a), float(b)), Q).radius for b in kd.ravel()] for a in kp.ravel()]
+    alone = [
+        [closed_loop(arm(), law(float(a), float(b)), Q).radius for b in kd.ravel()]
+        for a in kp.ravel()
+    ]
     np.testing.assert_allclose(found, alone, rtol=1e-11)
     places = np.stack([Q, Q + 0.4, Q - 0.4])[:, None, :]  # configurations and gains broadcast
     assert stability_map(arm(), law(kp, kd), places)[0, 1] == pytest.approx(found[0, 1], rel=1e-12)
@@ -260,6 +289,7 @@ def test_equal_gain_sets_of_a_continuous_law_have_one_radius():
     np.testing.assert_allclose(
         stability_map(arm(), PD(np.full((5, 1), 20.0), 2.0, Q), Q), np.full(5, alone), rtol=1e-12
     )
-    pairs = stability_map(arm(), PD(np.array([[20.0], [30.0]]), 2.0, Q), np.stack([Q, Q + 0.1]))  # one set each
+    # one set each
+    pairs = stability_map(arm(), PD(np.array([[20.0], [30.0]]), 2.0, Q), np.stack([Q, Q + 0.1]))
     assert pairs[0] == pytest.approx(float(alone), rel=1e-12) and pairs.shape == (2,)
     assert stability_map(arm(), PD(np.zeros((0, 1)), 2.0, Q), Q).shape == (0,)

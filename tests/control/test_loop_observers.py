@@ -1,4 +1,5 @@
-"""Observers inside a loop: beside the same observers fed sample by sample in Python, and what they are for."""
+"""Observers inside a loop: beside the same observers fed sample by sample in Python,
+and what they are for."""
 
 from __future__ import annotations
 
@@ -32,12 +33,18 @@ def arm() -> lw.Robot:
 
 
 def run(law, **options):
-    settings = {"duration": 0.3, "step": 1e-3, "friction": False, "energy_tolerance": np.inf} | options
+    settings = {
+        "duration": 0.3,
+        "step": 1e-3,
+        "friction": False,
+        "energy_tolerance": np.inf,
+    } | options
     return simulate(arm(), Q, control=Sampled(law, T), **settings)
 
 
 def test_levant_in_the_loop_is_the_differentiator_beside_it() -> None:
-    """The inner law's force from estimated speeds, against a Python law that feeds LevantDifferentiator."""
+    """The inner law's force from estimated speeds,
+    against a Python law that feeds LevantDifferentiator."""
     fed = LevantDifferentiator([60.0, 60.0], T)
 
     def beside(t, q, v):
@@ -48,7 +55,8 @@ def test_levant_in_the_loop_is_the_differentiator_beside_it() -> None:
     expected = run(beside)
     assert expected.where == "Python"
     np.testing.assert_allclose(observed.q, expected.q, atol=1e-9)
-    # where the bound holds again the speed is exact up to the chatter of a sample: period times bound
+    # where the bound holds again the speed is exact up to the chatter of a sample:
+    # period times bound
     exact = run(PD(20.0, 2.0, GOAL))
     assert np.abs(observed.q[-1] - exact.q[-1]).max() < 1e-3
 
@@ -80,7 +88,9 @@ def test_extended_state_is_the_observer_beside_it_and_needs_no_gravity() -> None
     settled = run(law, duration=1.5)
     sagging = run(PD(400.0 * inertia, 40.0 * inertia, GOAL), duration=1.5)
     assert np.abs(settled.q[-1] - GOAL).max() < 1e-4 < 1e-2 < np.abs(sagging.q[-1] - GOAL).max()
-    estimated = run(ExtendedState(PD(400.0 * inertia, 40.0 * inertia, GOAL), w, inertia, velocity="estimated"))
+    estimated = run(
+        ExtendedState(PD(400.0 * inertia, 40.0 * inertia, GOAL), w, inertia, velocity="estimated")
+    )
     assert np.abs(estimated.q - observed.q).max() < 0.05
 
 
@@ -103,7 +113,9 @@ def test_refusals_name_what_is_wrong() -> None:
     with pytest.raises(InvalidInput, match="bound is -1"):
         LevantVelocity(PD(1.0, 1.0, GOAL), -1.0)
     with pytest.raises(InvalidInput, match="inside Sampled"):
-        simulate(arm(), Q, duration=0.01, step=1e-3, control=LevantVelocity(PD(1.0, 1.0, GOAL), 1.0))
+        simulate(
+            arm(), Q, duration=0.01, step=1e-3, control=LevantVelocity(PD(1.0, 1.0, GOAL), 1.0)
+        )
     with pytest.raises(InvalidInput, match="velocity"):
         ExtendedState(PD(1.0, 1.0, GOAL), 1.0, 1.0, velocity="guessed")
     with pytest.raises(InvalidInput, match="threshold is 0"):

@@ -1,4 +1,5 @@
-"""Laws that every arm needs: impedance of joints, learned models, LQR, priorities, admittance, observers."""
+"""Laws that every arm needs: impedance of joints, learned models, LQR, priorities, admittance,
+observers."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ def test_a_damping_ratio_is_that_of_every_mode():
 
 
 def test_the_regressor_of_the_adaptive_law_is_its_model():
-    """Y times the model's own parameters is what the model gives, so both together are twice that."""
+    """Y times the model's own parameters is what the model gives, so both together are twice
+    that."""
     rng = np.random.default_rng(0)
     plant = NumericPlant(plant_of(arm()))
     q, v, v_r, a_r, s = rng.normal(size=(5, 2))
@@ -85,14 +87,19 @@ def test_an_adaptive_law_learns_a_payload_that_its_model_does_not_know():
     options = {"duration": 20.0, "step": 2e-3, "payload": payload, "v": v0}
     fixed = run(Passivity(target=swing, model=arm(), **gains), start, **options)
     learning = run(Adaptive(rate=2.0, target=swing, model=arm(), **gains), start, **options)
-    wanted = np.stack([0.5 + 0.4 * np.sin(2 * fixed.time), 1.1 + 0.3 * np.sin(3 * fixed.time)], axis=-1)
+    wanted = np.stack(
+        [0.5 + 0.4 * np.sin(2 * fixed.time), 1.1 + 0.3 * np.sin(3 * fixed.time)], axis=-1
+    )
     late = fixed.time > 15.0
     assert np.abs(learning.q - wanted)[late].max() < 0.1 * np.abs(fixed.q - wanted)[late].max()
     exact = run(Adaptive(rate=0.0, target=swing, **gains), start, **options)
     assert np.abs(exact.q - wanted).max() < 1e-7
     off = {"q": [0.8, 0.7], **options, "duration": 0.3}
-    still = run(Adaptive(rate=0.0, target=swing, model=arm(), **gains), **off)  # it learns nothing: the passive law
-    np.testing.assert_allclose(still.q, run(Passivity(target=swing, model=arm(), **gains), **off).q, atol=1e-11)
+    # it learns nothing: the passive law
+    still = run(Adaptive(rate=0.0, target=swing, model=arm(), **gains), **off)
+    np.testing.assert_allclose(
+        still.q, run(Passivity(target=swing, model=arm(), **gains), **off).q, atol=1e-11
+    )
 
 
 def test_lqr_is_that_of_python_control_and_costs_what_it_says():
@@ -116,7 +123,9 @@ def test_lqr_is_that_of_python_control_and_costs_what_it_says():
 def test_lqr_along_a_rest_is_that_of_the_point_and_follows_a_motion():
     rest = PerStep(np.tile(Q, (3, 1)), np.zeros((3, 2)), np.zeros((3, 2)))
     along = LQR.along(arm(), rest, 5e-3, 10.0, 0.1)
-    np.testing.assert_allclose(along.gain, np.tile(LQR(arm(), Q, 10.0, 0.1, 5e-3).gain, (3, 1, 1)), rtol=1e-8)
+    np.testing.assert_allclose(
+        along.gain, np.tile(LQR(arm(), Q, 10.0, 0.1, 5e-3).gain, (3, 1, 1)), rtol=1e-8
+    )
     t = 5e-3 * np.arange(41)
     rows = Q + np.outer(1 - np.cos(3 * t), [0.2, 0.1])
     rates = np.outer(3 * np.sin(3 * t), [0.2, 0.1]), np.outer(9 * np.cos(3 * t), [0.2, 0.1])
@@ -129,18 +138,27 @@ def test_an_observer_in_the_loop_takes_a_payload_off():
     payload = lw.Payload(**WEIGHT)
     law = GravityCompensation(model=arm()) + PD(30.0, 3.0, Q)
     sagging = run(Sampled(law, 1e-3), duration=3.0, payload=payload)
-    observed = run(Sampled(DisturbanceObserver(law, 40.0, model=arm()), 1e-3), duration=3.0, payload=payload)
+    observed = run(
+        Sampled(DisturbanceObserver(law, 40.0, model=arm()), 1e-3), duration=3.0, payload=payload
+    )
     assert np.abs(sagging.q[-1] - Q).max() > 1e-3
     assert np.abs(observed.q[-1] - Q).max() < 1e-3 * np.abs(sagging.q[-1] - Q).max()
-    watched = run(Sampled(DisturbanceObserver(law, 40.0, model=arm(), share=0.0), 1e-3), duration=0.2, payload=payload)
+    watched = run(
+        Sampled(DisturbanceObserver(law, 40.0, model=arm(), share=0.0), 1e-3),
+        duration=0.2,
+        payload=payload,
+    )
     same = run(Sampled(law, 1e-3), duration=0.2, payload=payload)
     np.testing.assert_array_equal(watched.q, same.q)
 
 
 def test_a_task_error_fades_as_its_gains_say():
-    """Two joints, two rows: e'' + 20 e' + 100 e = 0 exactly, so e = e0 (1 + 10 t) exp(-10 t), along a straight line."""
+    """Two joints, two rows: e'' + 20 e' + 100 e = 0 exactly, so e = e0 (1 + 10 t) exp(-10 t),
+    along a straight line."""
     goal = Q + [0.2, -0.3]
-    task = tasks.FrameTask("hand", arm().pose(goal, "hand"), position_cost=(1, 1, 0), rotation_cost=0.0)
+    task = tasks.FrameTask(
+        "hand", arm().pose(goal, "hand"), position_cost=(1, 1, 0), rotation_cost=0.0
+    )
     found = run(OperationalSpace(Level(task, 100.0)), duration=0.5)
     e = (arm().pose(goal, "hand") - arm().pose(found.q, "hand"))[:, :2, 3]
     t = found.time[:, None]
@@ -149,22 +167,29 @@ def test_a_task_error_fades_as_its_gains_say():
 
 def test_a_lower_level_does_not_touch_a_higher_one():
     goal = Q + [0.2, -0.3]
-    x_only = tasks.FrameTask("hand", arm().pose(goal, "hand"), position_cost=(1, 0, 0), rotation_cost=0.0)
+    x_only = tasks.FrameTask(
+        "hand", arm().pose(goal, "hand"), position_cost=(1, 0, 0), rotation_cost=0.0
+    )
     posture = tasks.PostureTask(Q + [1.0, 0.5], cost=1.0)
     found = run(OperationalSpace([Level(x_only, 100.0), Level(posture, 50.0)]), duration=1.5)
     e = arm().pose(goal, "hand")[0, 3] - arm().pose(found.q, "hand")[:, 0, 3]
     t = found.time
     np.testing.assert_allclose(e, e[0] * (1 + 10 * t) * np.exp(-10 * t), atol=1e-6)
     J = arm().jacobian(found.q[-1], "hand")[0]
-    pull = Q + [1.0, 0.5] - found.q[-1]  # what the posture still wants is only what the higher level forbids
+    # what the posture still wants is only what the higher level forbids
+    pull = Q + [1.0, 0.5] - found.q[-1]
     assert abs(J[0] * pull[1] - J[1] * pull[0]) < 1e-2 * np.linalg.norm(J) * np.linalg.norm(pull)
 
 
 def test_levels_that_agree_are_both_met():
-    """x above y: the lower level adds only what the higher one leaves, so that both errors fade as if alone."""
+    """x above y: the lower level adds only what the higher one leaves,
+    so that both errors fade as if alone."""
     goal = Q + [0.2, -0.3]
     rows = [(1, 0, 0), (0, 1, 0)]
-    along = [tasks.FrameTask("hand", arm().pose(goal, "hand"), position_cost=c, rotation_cost=0.0) for c in rows]
+    along = [
+        tasks.FrameTask("hand", arm().pose(goal, "hand"), position_cost=c, rotation_cost=0.0)
+        for c in rows
+    ]
     found = run(OperationalSpace([Level(along[0], 100.0), Level(along[1], 100.0)]), duration=0.4)
     e = (arm().pose(goal, "hand") - arm().pose(found.q, "hand"))[:, :2, 3]
     t = found.time[:, None]
@@ -173,11 +198,26 @@ def test_levels_that_agree_are_both_met():
 
 def test_an_admittance_gives_way_like_its_mass_on_a_spring():
     place = arm().pose(Q, "hand")[:2, 3]
-    law = Admittance("hand", 2.0, 20.0, 100.0, [3.0, 0.0], place, Q, [2000.0, 1000.0], [40.0, 10.0], axes=("x", "y"))
+    law = Admittance(
+        "hand",
+        2.0,
+        20.0,
+        100.0,
+        [3.0, 0.0],
+        place,
+        Q,
+        [2000.0, 1000.0],
+        [40.0, 10.0],
+        axes=("x", "y"),
+    )
     found = run(law, duration=1.5, step=5e-4)
     moved = arm().pose(found.q, "hand")[:, :2, 3] - place
     truth = solve_ivp(
-        lambda t, y: [y[1], (3 - 20 * y[1] - 100 * y[0]) / 2], (0, 1.5), [0, 0], t_eval=found.time, rtol=1e-9
+        lambda t, y: [y[1], (3 - 20 * y[1] - 100 * y[0]) / 2],
+        (0, 1.5),
+        [0, 0],
+        t_eval=found.time,
+        rtol=1e-9,
     )
     np.testing.assert_allclose(moved[:, 0], truth.y[0], atol=2e-4)
     assert np.abs(moved[:, 1]).max() < 2e-4 and moved[-1, 0] == pytest.approx(0.03, abs=2e-4)
@@ -189,7 +229,8 @@ def test_a_gain_that_adapts_outgrows_a_disturbance():
     push = [0.3, 0.05]
     found = run(Sampled(sliding, 1e-3), duration=3.0, disturbance=push)
     nu = found.v + 10.0 * (found.q - Q)
-    pushed = np.abs(np.linalg.solve(arm().mass_matrix(Q), push))  # 1.5 and 2.6 rad/s^2, beyond the first gain
+    # 1.5 and 2.6 rad/s^2, beyond the first gain
+    pushed = np.abs(np.linalg.solve(arm().mass_matrix(Q), push))
     assert (pushed > 0.5).all() and np.abs(nu[:300]).max() > 1e-2
     assert (np.abs(nu[-500:]) <= 1.01e-3 * pushed).all()  # what one period of the disturbance moves
 
@@ -204,4 +245,9 @@ def test_refusals_name_what_is_wrong():
     with pytest.raises(InvalidInput, match="at has shape"):
         run(Admittance("hand", 1.0, 1.0, 1.0, [0.0, 0.0], Q, [0.0], 1.0, 1.0, axes=("x", "y")))
     with pytest.raises(NotPossible, match="regressor"):
-        lw.simulate(lw.load("four-bar"), duration=0.01, step=1e-3, control=Adaptive(1.0, 1.0, 1.0, np.zeros(3)))
+        lw.simulate(
+            lw.load("four-bar"),
+            duration=0.01,
+            step=1e-3,
+            control=Adaptive(1.0, 1.0, 1.0, np.zeros(3)),
+        )

@@ -16,7 +16,9 @@ PAPER = PMSM.from_constants((0.42, "N m/A rms"), (0.24, "V s/rad line rms"), 5, 
 
 def test_the_papers_constants_are_one_machine() -> None:
     """Romanov's K_t / K_e = 1.75: sqrt(3) within the rounding of two digits."""
-    assert PAPER.constant("N m/A rms") / PAPER.constant("V s/rad line rms") == pytest.approx(np.sqrt(3.0))
+    assert PAPER.constant("N m/A rms") / PAPER.constant("V s/rad line rms") == pytest.approx(
+        np.sqrt(3.0)
+    )
     assert PAPER.constant("N m/A rms") == pytest.approx(0.42, rel=0.01)
     with pytest.raises(InvalidInput, match="creates power"):
         DCMotor(0.42, 2.6, 6.3e-3, 7e-5, back_emf=0.24)
@@ -35,7 +37,9 @@ def test_electrical_power_is_heat_and_shaft_power(i_d: float, i_q: float, speed:
     u_d, u_q = machine.voltages(i_d, i_q, speed)
     put_in = 1.5 * (u_d * i_d + u_q * i_q)
     heat = 1.5 * 0.8 * (i_d**2 + i_q**2)
-    assert put_in == pytest.approx(heat + machine.torque(i_d, i_q) * speed, abs=1e-9 * (1 + abs(put_in) + heat))
+    assert put_in == pytest.approx(
+        heat + machine.torque(i_d, i_q) * speed, abs=1e-9 * (1 + abs(put_in) + heat)
+    )
 
 
 def test_a_dc_motor_at_rest_and_idle() -> None:
@@ -53,7 +57,9 @@ def test_a_dc_motor_at_rest_and_idle() -> None:
         (lambda: linked_flux(0.4, "N m/A rsm"), 'did you mean "N m/A rms"'),
         (lambda: linked_flux(-0.4, "N m/A rms"), "value is -0.4"),
         (
-            lambda: PMSM.from_constants((0.42, "N m/A peak"), (0.24, "V s/rad phase peak"), 5, 1, 1, 1),
+            lambda: PMSM.from_constants(
+                (0.42, "N m/A peak"), (0.24, "V s/rad phase peak"), 5, 1, 1, 1
+            ),
             "check the units",
         ),
         (lambda: PMSM(0.1, 0, 1, 1, 1, 1), "pole_pairs is 0"),

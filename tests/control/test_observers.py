@@ -27,11 +27,19 @@ def test_momentum_observer_finds_a_push_with_its_lag() -> None:
 
     law = Sampled(GravityCompensation() + PD(20.0, 3.0, [0.5, 1.1]), 1e-3)
     run = simulate(
-        arm(), [0.3, 0.8], duration=0.6, step=1e-4, sample=1e-3, control=law, disturbance=late, friction=False
+        arm(),
+        [0.3, 0.8],
+        duration=0.6,
+        step=1e-4,
+        sample=1e-3,
+        control=law,
+        disturbance=late,
+        friction=False,
     )
     observer = MomentumObserver(arm(), 100.0, 1e-3)
     found = observer.over(run)
-    assert np.abs(found[run.time < 0.19]).max() < 0.03  # the observer takes C' v - g at the samples only
+    # the observer takes C' v - g at the samples only
+    assert np.abs(found[run.time < 0.19]).max() < 0.03
     np.testing.assert_allclose(found[-1], push, atol=0.01)
     after = int(np.argmin(np.abs(run.time - 0.2101)))
     np.testing.assert_allclose(found[after] / push, 1 - np.exp(-1.0), atol=0.08)
@@ -51,7 +59,8 @@ def test_extended_state_observer_has_its_poles_and_finds_a_disturbance() -> None
     T, w = 1e-3, 60.0
     observer = ExtendedStateObserver(w, T, gain=2.0)
     poles = np.linalg.eigvals(observer.A @ (np.eye(3) - np.outer(observer.L, [1.0, 0.0, 0.0])))
-    np.testing.assert_allclose(poles, np.exp(-w * T), atol=1e-4)  # a triple pole is sensitive to rounding
+    # a triple pole is sensitive to rounding
+    np.testing.assert_allclose(poles, np.exp(-w * T), atol=1e-4)
     x = np.array([0.3, -0.2])
     for k in range(800):
         u = np.sin(0.01 * k)
@@ -71,7 +80,10 @@ def test_extended_state_observer_has_its_poles_and_finds_a_disturbance() -> None
         (lambda: ExtendedStateObserver(10.0, 1e-3).update(np.inf), "not taken"),
         (lambda: ExtendedStateObserver(10.0, 1e-3).update(np.ones((1, 1))), "expected a number"),
         (lambda: ExtendedStateObserver(10.0, 1e-3).update(0.1, [1.0, 2.0]), "u has shape"),
-        (lambda: LevantDifferentiator([1.0, 1.0], 1e-3).update([1.0, 2.0, 3.0]), r"shape \(3,\), expected \(2,\)"),
+        (
+            lambda: LevantDifferentiator([1.0, 1.0], 1e-3).update([1.0, 2.0, 3.0]),
+            r"shape \(3,\), expected \(2,\)",
+        ),
     ],
 )
 def test_refusals_name_the_number(call, words: str) -> None:

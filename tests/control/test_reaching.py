@@ -48,16 +48,23 @@ PARAMETERS = (
 
 def test_published_times() -> None:
     """Digest 10, section 5, to its printed digits."""
-    np.testing.assert_allclose(ERL.reaching_time(STARTS), [0.034857, 0.183649, 0.460936, 1.224708], atol=1e-6)
-    np.testing.assert_allclose(POWER.reaching_time(STARTS), [0.085884, 0.274931, 0.496438, 0.912359], atol=1e-6)
+    np.testing.assert_allclose(
+        ERL.reaching_time(STARTS), [0.034857, 0.183649, 0.460936, 1.224708], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        POWER.reaching_time(STARTS), [0.085884, 0.274931, 0.496438, 0.912359], atol=1e-6
+    )
     full = Decaying(POWER)
-    np.testing.assert_allclose(full.reaching_time(STARTS), [0.006122, 0.050250, 0.169453, 0.477985], atol=2e-6)
+    np.testing.assert_allclose(
+        full.reaching_time(STARTS), [0.006122, 0.050250, 0.169453, 0.477985], atol=2e-6
+    )
     assert full.reaching_time(1.0, start=5.0) == pytest.approx(0.222561, abs=2e-6)
     assert full.parity == pytest.approx(2.549510, abs=1e-6)
 
 
 def test_a_time_to_reach_from_the_smallest_number_takes_no_time_to_compute():
-    """The tolerance of the integration, a part of it, was 0 there: steps of no length (found by knocking)."""
+    """The tolerance of the integration, a part of it, was 0 there:
+    steps of no length (found by knocking)."""
     tiny = np.nextafter(0.0, 1.0)
     assert 0.0 <= np.max(Decaying(POWER).reaching_time(tiny)) < 1e-150
 
@@ -124,7 +131,9 @@ def test_limits_of_the_parameters(k, phi, alpha, p, varphi, nu) -> None:
     assert ExponentialReaching(k, 1.0, alpha, p).rate(nu) == pytest.approx(ConstantRate(k).rate(nu))
     near = PowerExponential(k, phi, alpha, p, 1e-9)
     assert near.rate(nu) == pytest.approx(ExponentialReaching(k, phi, alpha, p).rate(nu), rel=1e-6)
-    assert PowerExponential(k, 1.0, alpha, p, varphi).rate(nu) == pytest.approx(PowerRate(k, varphi).rate(nu))
+    assert PowerExponential(k, 1.0, alpha, p, varphi).rate(nu) == pytest.approx(
+        PowerRate(k, varphi).rate(nu)
+    )
 
 
 @settings(max_examples=40)
@@ -142,15 +151,20 @@ def test_implicit_rule_solves_its_equation(k, phi, alpha, p, varphi, nu, h) -> N
 @pytest.mark.parametrize("steep", [False, True], ids=["drawn", "saturating"])
 @pytest.mark.parametrize("exponent", [0.0, 0.95], ids=["exponential", "power"])
 def test_newton_steps_of_the_implicit_rule_are_its_bisection(exponent: float, steep: bool) -> None:
-    """100 000 laws a case; saturating: period times gain/offset near |nu|, where the equation is an S."""
+    """100 000 laws a case; saturating: period times gain/offset near |nu|,
+    where the equation is an S."""
     draw, n = np.random.default_rng(3), 100_000
 
     def spread(low: float, high: float) -> np.ndarray:
         return np.exp(draw.uniform(np.log(low), np.log(high), n))
 
-    gain, offset, alpha, nu, h = (spread(*x) for x in ((0.05, 100), (0.01, 1), (0.1, 50), (1e-4, 20), (1e-5, 0.02)))
+    gain, offset, alpha, nu, h = (
+        spread(*x) for x in ((0.05, 100), (0.01, 1), (0.1, 50), (1e-4, 20), (1e-5, 0.02))
+    )
     h = nu * offset / gain * spread(0.2, 5.0) if steep else h
-    law = PowerExponential(gain, offset, alpha, draw.uniform(0.1, 3.0, n), exponent * draw.uniform(0.02, 1.0, n))
+    law = PowerExponential(
+        gain, offset, alpha, draw.uniform(0.1, 3.0, n), exponent * draw.uniform(0.02, 1.0, n)
+    )
     jump = law.jump(law.numbers, 0.0)
     low, high = np.zeros(n), np.maximum(nu - h * jump, 0.0)
     rest = high.copy()
@@ -182,7 +196,8 @@ def test_a_law_of_ones_own_needs_its_rate_alone() -> None:
 @settings(max_examples=40)
 @given(*PARAMETERS, st.floats(0.05, 0.95))
 def test_the_band_holds_the_disturbance(k, phi, alpha, p, varphi, part) -> None:
-    """On the edge of the band the law's rate equals the disturbance; sliding laws below K have none."""
+    """On the edge of the band the law's rate equals the disturbance;
+    sliding laws below K have none."""
     powered = PowerExponential(k, phi, alpha, p, varphi)
     d = part * k
     edge = float(powered.band(d))
@@ -203,7 +218,8 @@ def test_the_time_to_a_boundary_layer_is_that_of_the_way_outside_it() -> None:
 
 @pytest.mark.parametrize("part", [0.2, 0.8, 0.99, 1.01, 3.0])
 def test_implicit_steps_that_end_in_a_boundary_layer_and_just_outside_it(part: float) -> None:
-    """Steps from width + part h |r|(width): below 1 they end inside, where sgn is nu/width; by bracketing."""
+    """Steps from width + part h |r|(width): below 1 they end inside, where sgn is nu/width;
+    by bracketing."""
     law, width, h = ExponentialReaching(2.0, 0.1, 20.0, 0.5), 0.05, 0.01
     nu = width + part * h * abs(float(law.rate(width)))
 
@@ -216,7 +232,8 @@ def test_implicit_steps_that_end_in_a_boundary_layer_and_just_outside_it(part: f
 
 
 def test_super_twisting_time_against_integration_in_regular_variables() -> None:
-    """With u = sgn sqrt|nu| and dt = 2|u| ds the arcs are smooth; each is integrated to its event."""
+    """With u = sgn sqrt|nu| and dt = 2|u| ds the arcs are smooth; each is integrated to its
+    event."""
     for k1, k2 in ((1.5, 1.0), (1.0, 2.0), (3.0, 1.0), (2.0, 0.5)):
         u, w, time = 1.3, 0.0, 0.0
         for _ in range(60):
@@ -228,7 +245,9 @@ def test_super_twisting_time_against_integration_in_regular_variables() -> None:
                 return y[0] if s > 1e-9 else 1.0
 
             crossed.terminal, crossed.direction = True, -1
-            run = solve_ivp(arc, (0.0, 80.0), [u, w, 0.0], "DOP853", events=crossed, rtol=1e-12, atol=1e-14)
+            run = solve_ivp(
+                arc, (0.0, 80.0), [u, w, 0.0], "DOP853", events=crossed, rtol=1e-12, atol=1e-14
+            )
             time += run.y[2, -1]
             if run.status == 0 or abs(run.y[1, -1]) < 1e-12:
                 break
@@ -247,8 +266,11 @@ def test_twisting_time_against_its_swings() -> None:
 
 @given(st.floats(0.5, 5), st.floats(0.5, 20), st.floats(0.1, 4))
 @settings(max_examples=25)
-def test_the_largest_rate_of_super_twisting_is_met_on_its_way(k1: float, k2: float, nu: float) -> None:
-    """In u = sqrt(nu), ds = dt/(2u) the way to the surface is smooth; its largest |r| by integration."""
+def test_the_largest_rate_of_super_twisting_is_met_on_its_way(
+    k1: float, k2: float, nu: float
+) -> None:
+    """In u = sqrt(nu), ds = dt/(2u) the way to the surface is smooth;
+    its largest |r| by integration."""
     law = SuperTwisting(k1, k2)
     motion = solve_ivp(
         lambda s, y: [y[1], -k1 * y[1] - 2 * k2 * y[0]],
@@ -270,7 +292,9 @@ def test_the_largest_rate_of_super_twisting_is_met_on_its_way(k1: float, k2: flo
 
 @given(st.floats(0.2, 5), st.floats(0.5, 20), st.floats(0.1, 4), st.sampled_from([0.0, 0.05, 0.5]))
 @settings(max_examples=25)
-def test_a_growing_gain_has_its_time_and_its_largest_rate(gain: float, growth: float, nu: float, dead: float) -> None:
+def test_a_growing_gain_has_its_time_and_its_largest_rate(
+    gain: float, growth: float, nu: float, dead: float
+) -> None:
     law = AdaptiveRate(gain, growth, dead)
 
     def rate(_: float, y: np.ndarray) -> list[float]:
@@ -280,11 +304,21 @@ def test_a_growing_gain_has_its_time_and_its_largest_rate(gain: float, growth: f
         return y[0]
 
     reached.terminal = True
-    motion = solve_ivp(rate, (0.0, 10.0 * nu / gain), [nu, 0.0], rtol=1e-10, atol=1e-12, events=reached, max_step=0.02)
+    motion = solve_ivp(
+        rate,
+        (0.0, 10.0 * nu / gain),
+        [nu, 0.0],
+        rtol=1e-10,
+        atol=1e-12,
+        events=reached,
+        max_step=0.02,
+    )
     assert law.reaching_time(nu) == pytest.approx(motion.t[-1], rel=1e-5)
     assert law.largest_rate(nu) == pytest.approx(gain + motion.y[1, -1], rel=1e-5)
     wanted = 0.7 * float(law.reaching_time(nu))
-    assert AdaptiveRate(law.gain_for(wanted, nu), growth, dead).reaching_time(nu) == pytest.approx(wanted, rel=1e-9)
+    assert AdaptiveRate(law.gain_for(wanted, nu), growth, dead).reaching_time(nu) == pytest.approx(
+        wanted, rel=1e-9
+    )
     assert law.band(0.9 * gain) == 0.0 and law.band(1.1 * gain) == dead
 
 

@@ -1,4 +1,5 @@
-"""Several rates, memories, own models, disturbances and metrics in one loop, against plain Python loops."""
+"""Several rates, memories, own models, disturbances and metrics in one loop,
+against plain Python loops."""
 
 from __future__ import annotations
 
@@ -88,15 +89,22 @@ def test_new_periods_compile_nothing() -> None:
 
 def test_adaptive_steps_have_the_same_instants() -> None:
     control = two_rates(10e-3, 25e-3, delay=15e-3, offset=5e-3)
-    fixed, adaptive = run(control), run(control, step=None, method="dop853", sample=STEP, tolerance=1e-11)
-    np.testing.assert_allclose(adaptive.q, fixed.q, atol=1e-9)  # what is left is RK4's error at 1 ms
+    fixed, adaptive = (
+        run(control),
+        run(control, step=None, method="dop853", sample=STEP, tolerance=1e-11),
+    )
+    # what is left is RK4's error at 1 ms
+    np.testing.assert_allclose(adaptive.q, fixed.q, atol=1e-9)
 
 
 def test_sampled_law_with_a_small_period_tends_to_the_continuous_one() -> None:
     """First order in the period: the hold delays by half of it."""
     law = PD(20.0, 2.0, TARGET)
     exact = run(law, step=2.5e-4).q[-1]
-    gaps = [np.abs(run(Sampled(law, period), step=2.5e-4).q[-1] - exact).max() for period in (4e-3, 2e-3, 1e-3)]
+    gaps = [
+        np.abs(run(Sampled(law, period), step=2.5e-4).q[-1] - exact).max()
+        for period in (4e-3, 2e-3, 1e-3)
+    ]
     assert gaps[0] / gaps[1] == pytest.approx(2.0, rel=0.1)
     assert gaps[1] / gaps[2] == pytest.approx(2.0, rel=0.1)
 
@@ -152,7 +160,9 @@ def test_a_disturbance_is_a_joint_force_that_the_law_does_not_know() -> None:
     np.testing.assert_allclose(unknown.q, known.q, atol=1e-13)
     assert np.abs(unknown["energy.balance"]).max() < 1e-6  # RK4 at 1 ms; the push does 0.05 J
     rows = np.tile(push, (201, 1))
-    np.testing.assert_array_equal(run(PD(20.0, 2.0, TARGET), disturbance=PerStep(rows)).q, unknown.q)
+    np.testing.assert_array_equal(
+        run(PD(20.0, 2.0, TARGET), disturbance=PerStep(rows)).q, unknown.q
+    )
     batch = run(PD(20.0, 2.0, TARGET), disturbance=np.stack([push, 0 * push]))
     np.testing.assert_array_equal(batch.q[0], unknown.q)
     with pytest.raises(errors.InvalidInput, match="expected 2"):
@@ -179,7 +189,9 @@ def test_metrics_are_those_of_the_rows() -> None:
     few = run(Sampled(PD(20.0, 2.0, target), 5e-3), metrics=figures, record=False)
     assert len(few.time) == 2
     np.testing.assert_array_equal(few.metrics["squared_error"], m["squared_error"])
-    watched = run(Sampled(PD(20.0, 2.0, target), 5e-3), metrics=figures, progress=lambda done, all_: None)
+    watched = run(
+        Sampled(PD(20.0, 2.0, target), 5e-3), metrics=figures, progress=lambda done, all_: None
+    )
     np.testing.assert_allclose(watched.metrics["effort"], m["effort"], rtol=1e-12)
 
 
@@ -207,13 +219,18 @@ def test_one_run_and_any_lane_of_a_batch_have_the_same_bits() -> None:
     law = Sampled(PD(gains, 2.0, TARGET), 5e-3, delay=5e-3)
     many = run(law)
     for k in (0, 7, 20):
-        np.testing.assert_array_equal(many.q[k], run(Sampled(PD(gains[k], 2.0, TARGET), 5e-3, delay=5e-3)).q)
+        np.testing.assert_array_equal(
+            many.q[k], run(Sampled(PD(gains[k], 2.0, TARGET), 5e-3, delay=5e-3)).q
+        )
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: run(Sampled(PD(1, 1, TARGET), 1.5e-3)), "period 0.0015 s is no whole number of steps"),
+        (
+            lambda: run(Sampled(PD(1, 1, TARGET), 1.5e-3)),
+            "period 0.0015 s is no whole number of steps",
+        ),
         (lambda: run(Sampled(PD(1, 1, TARGET), 2e-3, offset=5e-4)), "offset 0.0005 s is no whole"),
         (lambda: Sampled(PD(1, 1, TARGET), 0.0), "period is 0"),
         (lambda: run(PD(1, 1, TARGET), metrics=3), "expected Metrics"),

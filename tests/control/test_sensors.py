@@ -61,12 +61,16 @@ def test_the_hash_is_that_of_whole_numbers():
 
 def test_readings_are_multiples_of_the_resolution_and_late():
     kept = []
-    found = run(Sampled(spied(kept), 2e-3), Encoder(resolution=1e-3, delay=4e-3, velocity="difference"))
+    found = run(
+        Sampled(spied(kept), 2e-3), Encoder(resolution=1e-3, delay=4e-3, velocity="difference")
+    )
     q = np.array([row[1] for row in kept])
     np.testing.assert_allclose(q / 1e-3, np.round(q / 1e-3), atol=1e-9)
     true = found.q[::2]
     np.testing.assert_allclose(q[2:], true[: len(q) - 2], atol=0.5e-3 + 1e-12)
-    np.testing.assert_allclose([row[2] for row in kept][3:], np.diff(q, axis=0)[2:] / 2e-3, atol=1e-9)
+    np.testing.assert_allclose(
+        [row[2] for row in kept][3:], np.diff(q, axis=0)[2:] / 2e-3, atol=1e-9
+    )
 
 
 def test_a_filtered_speed_is_the_difference_through_a_low_pass():
@@ -104,7 +108,14 @@ def test_adaptive_steps_read_the_same_sensors():
     sensors = Encoder(resolution=1e-4, noise=1e-4, delay=1e-3, velocity="filtered", cutoff=300.0)
     law = Sampled(PD(20.0, 2.0, GOAL), 1e-3)
     adaptive = lw.simulate(
-        arm(), START, duration=0.05, sample=1e-3, control=law, sensors=sensors, friction=False, method="dop853"
+        arm(),
+        START,
+        duration=0.05,
+        sample=1e-3,
+        control=law,
+        sensors=sensors,
+        friction=False,
+        method="dop853",
     )
     fixed = run(law, sensors, duration=0.05, step=5e-4, sample=1e-3)
     np.testing.assert_allclose(adaptive.q, fixed.q, atol=1e-7)
@@ -113,9 +124,13 @@ def test_adaptive_steps_read_the_same_sensors():
 def test_rate_limit_and_dead_time_act_on_the_samples():
     plain = run(Sampled(PD(20.0, 2.0, GOAL), 1e-3))
     slow = run(Sampled(RateLimited(PD(20.0, 2.0, GOAL), 100.0), 1e-3))
-    assert np.abs(np.diff(slow.tau, axis=0)).max() <= 0.1 + 1e-12 and abs(slow.tau[0, 0]) <= 0.1 + 1e-12
+    assert (
+        np.abs(np.diff(slow.tau, axis=0)).max() <= 0.1 + 1e-12
+        and abs(slow.tau[0, 0]) <= 0.1 + 1e-12
+    )
     assert np.abs(np.diff(plain.tau, axis=0)).max() > 0.5  # the limit is what holds it
-    np.testing.assert_allclose(slow.tau[:5], 0.1 * np.arange(1, 6)[:, None] * [1, 1], rtol=1e-12)  # towards the goal
+    # towards the goal
+    np.testing.assert_allclose(slow.tau[:5], 0.1 * np.arange(1, 6)[:, None] * [1, 1], rtol=1e-12)
     late = run(Sampled(DeadTime(PD(20.0, 2.0, GOAL), 3), 1e-3))
     delayed = run(Sampled(PD(20.0, 2.0, GOAL), 1e-3, delay=3e-3))
     assert (late.tau[:3] == 0).all()
@@ -157,5 +172,7 @@ def test_readings_before_the_first_follow_the_speed_at_the_start(late) -> None:
     arm = lw.load("rehabilitation-arm")
     law = Sampled(lambda t, q, v: 1e-3 * v, 1e-3)
     encoder = Encoder(velocity="difference", delay=late)
-    run = lw.simulate(arm, start, speed, duration=2e-3, step=1e-3, control=law, sensors=encoder, friction=False)
+    run = lw.simulate(
+        arm, start, speed, duration=2e-3, step=1e-3, control=law, sensors=encoder, friction=False
+    )
     np.testing.assert_allclose(run.tau[0], 1e-3 * speed, rtol=1e-10)

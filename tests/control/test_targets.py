@@ -40,13 +40,16 @@ def test_a_joint_leaves_its_range_at_a_known_time() -> None:
     def target(t):
         return [0.4 * t, 0.5 + 0.0 * t]
 
-    with pytest.raises(NotPossible, match=r'joint "theta1" = 87.09 deg is above 85 deg at t = 3.8 s'):
+    with pytest.raises(
+        NotPossible, match=r'joint "theta1" = 87.09 deg is above 85 deg at t = 3.8 s'
+    ):
         check_target(arm(), target, TIMES)
     np.testing.assert_allclose(check_target(arm(), target, TIMES[:30])[-1], [1.16, 0.5])
 
 
 def test_a_frame_leaves_its_workspace_or_meets_a_singularity_at_a_known_time() -> None:
-    """Links of 0.325 and 0.225 m: the hand at y = 0.35 + 0.1 t is out of 0.55 m after 2 s, stretched just before."""
+    """Links of 0.325 and 0.225 m: the hand at y = 0.35 + 0.1 t is out of 0.55 m after 2 s,
+    stretched just before."""
     axes = ("x", "y")
     q = np.array([0.76254998, 0.87496250])  # hand at (0, 0.25), the digest's start
 
@@ -54,8 +57,13 @@ def test_a_frame_leaves_its_workspace_or_meets_a_singularity_at_a_known_time() -
         return [0.0 * t, 0.25 + 0.1 * t]
 
     rows = check_target(arm(), out, TIMES[:25], "hand", axes, q)
-    np.testing.assert_allclose(arm().pose(rows, "hand")[:, 1, 3], 0.25 + 0.1 * TIMES[:25], atol=1e-8)
-    with pytest.raises(NotPossible, match=r'"hand" along x, y (meets a singularity|is outside the workspace) at t = 3'):
+    np.testing.assert_allclose(
+        arm().pose(rows, "hand")[:, 1, 3], 0.25 + 0.1 * TIMES[:25], atol=1e-8
+    )
+    with pytest.raises(
+        NotPossible,
+        match=r'"hand" along x, y (meets a singularity|is outside the workspace) at t = 3',
+    ):
         check_target(arm(), out, TIMES, "hand", axes, q)
     with pytest.raises(NotPossible, match=r"outside the workspace at t = 0 s"):
         check_target(arm(), [0.0, 0.6], [0.0], "hand", axes, q)
@@ -67,12 +75,17 @@ def test_a_constant_rate_reaches_in_its_closed_time_and_stays_within_a_step() ->
     """nu falls by K a second: 1/K after nu0 = 1; the implicit rule leaves nothing."""
     goal, start = np.array([0.5, 1.1]), np.array([0.4, 1.05])
     law = SlidingMode(Surface([10.0, 20.0]), ConstantRate(5.0), goal)
-    run = simulate(arm(), start, duration=0.6, step=1e-3, control=Sampled(law, 1e-3), friction=False)
+    run = simulate(
+        arm(), start, duration=0.6, step=1e-3, control=Sampled(law, 1e-3), friction=False
+    )
     found = judge(run, goal, slope=[10.0, 20.0], width=0.01)
-    np.testing.assert_allclose(found["reaching_time"], [0.2, 0.2], atol=3e-3)  # 1 % of nu0 = 1 is 2 ms
+    # 1 % of nu0 = 1 is 2 ms
+    np.testing.assert_allclose(found["reaching_time"], [0.2, 0.2], atol=3e-3)
     assert (found["band"] < 0.011).all()
     assert "band" not in judge(run, goal)
-    never = simulate(arm(), start, duration=0.1, step=1e-3, control=Sampled(law, 1e-3), friction=False)
+    never = simulate(
+        arm(), start, duration=0.1, step=1e-3, control=Sampled(law, 1e-3), friction=False
+    )
     assert np.isnan(judge(never, goal, slope=10.0)["reaching_time"]).all()
 
 
@@ -83,7 +96,12 @@ def test_laws_are_compared_in_cases_and_a_margin_names_its_cause() -> None:
     cases = {"empty": {}, "0.45 kg": {"payload": weight}}
     found = compare(laws, arm(), goal, goal, cases, duration=0.2, step=1e-3, friction=False)
     assert list(found) == ["pd, empty", "pd, 0.45 kg"]
-    assert found["pd, empty"]["max_error"].max() < 1e-9 < 1e-3 < found["pd, 0.45 kg"]["max_error"].max()
+    assert (
+        found["pd, empty"]["max_error"].max()
+        < 1e-9
+        < 1e-3
+        < found["pd, 0.45 kg"]["max_error"].max()
+    )
     weak = SlidingMode(Surface([40.0, 50.0]), ConstantRate([2.0, 0.8]), goal)
     words = str(weak.check(disturbance_bound(arm(), goal, payload=weight), cause=weight))
     assert "K_2 = 0.8 rad/s^2 cannot reject" in words and "from 0.4536 kg; need K_2 >" in words
@@ -103,7 +121,9 @@ def test_the_wrench_of_a_history_is_its_sum() -> None:
         expected += HD * T**-0.5 * (w @ past - w.sum() * past[0])
         np.testing.assert_allclose(law.wrench(e, T), expected, rtol=1e-12, atol=1e-10)
         np.testing.assert_allclose(law.wrench(e.tolist(), T), expected, rtol=1e-12, atol=1e-10)
-    several = FractionalImpedance("hand", [[1.0] * 3, [2.0] * 3], D, HD, [0, 0.3, 0], axes=("x", "y", "z"))
+    several = FractionalImpedance(
+        "hand", [[1.0] * 3, [2.0] * 3], D, HD, [0, 0.3, 0], axes=("x", "y", "z")
+    )
     with pytest.raises(InvalidInput, match="one gain set"):
         several.wrench(e, T)
 
@@ -113,10 +133,15 @@ def test_the_command_follows_a_file_and_writes_a_page(tmp_path: Path) -> None:
     rows = np.column_stack([t, 0.3 + 0.5 * t**2, 0.8 - 0.3 * t**2])
     file, page = tmp_path / "way.csv", tmp_path / "laws.html"
     np.savetxt(file, rows, delimiter=",", header="time,q.theta1,q.theta2", comments="")
-    answer = control("rehabilitation-arm", "computed-torque,sliding", motion=str(file), offset=0.0, report=page)
+    answer = control(
+        "rehabilitation-arm", "computed-torque,sliding", motion=str(file), offset=0.0, report=page
+    )
     assert answer.facts["laws"]["computed-torque"]["max_error"].max() < 0.02  # its own dry friction
     text = page.read_text()
-    assert all(part in text for part in ("gain margin", "a law that switches has none", "theta2: force", "data-chart"))
+    assert all(
+        part in text
+        for part in ("gain margin", "a law that switches has none", "theta2: force", "data-chart")
+    )
     rows[-1, 1] = 2.0
     np.savetxt(file, rows, delimiter=",", header="time,q.theta1,q.theta2", comments="")
     with pytest.raises(NotPossible, match=r'joint "theta1" = .* is above 85 deg at t = 0\.1\d+ s'):
@@ -149,14 +174,21 @@ def test_a_page_has_margins_of_stable_loops_with_their_payload_alone(tmp_path: P
     runs = {name: simulate(arm(), goal, control=law, **options) for name, law in laws.items()}
     weight = lw.Payload("2", 0.4536, com=(0.225, 0.0, 0.0))
     pages = [
-        write_control_report(arm(), runs, lambda t: [0.3 + 0.0 * t, 0.8], tmp_path / "page.html", laws, payload=load)
+        write_control_report(
+            arm(), runs, lambda t: [0.3 + 0.0 * t, 0.8], tmp_path / "page.html", laws, payload=load
+        )
         .read_text()
         .split("Loops, linear")[1]
         for load in (None, weight)
     ]
     assert "it is UNSTABLE, largest eigenvalue" in pages[0] and pages[0].count("gain margin") == 1
     assert pages[0] != pages[1]
-    margin = closed_loop(arm(), laws["calm"], runs["calm"].q[-1], payload=weight).loop_gain("theta2").margins().gain
+    margin = (
+        closed_loop(arm(), laws["calm"], runs["calm"].q[-1], payload=weight)
+        .loop_gain("theta2")
+        .margins()
+        .gain
+    )
     assert f"{margin:.4g}"[:4] in pages[1]
 
 
@@ -170,14 +202,23 @@ def test_the_command_tells_the_margins_of_a_robot_before_it_moves() -> None:
     margin = loop.loop_gain("theta2").margins().gain
     assert answer.facts["margins"]["theta2"]["gain"] == pytest.approx(margin, rel=1e-6)
     verdict = str(stability("rehabilitation-arm", kd=60.0, **options).shown[-1])
-    assert "UNSTABLE" in verdict and 'PD: damping 60 N m s/rad of "theta2" is unstable at 1 ms' in verdict
+    assert (
+        "UNSTABLE" in verdict
+        and 'PD: damping 60 N m s/rad of "theta2" is unstable at 1 ms' in verdict
+    )
     own = stability("rehabilitation-arm", kd="2 1.5", **options).facts["radius"]
     each = Sampled(GravityCompensation(arm()) + PD(20.0, [2.0, 1.5], [0.3, 0.8]), 1e-3, 1e-3)
-    assert own == pytest.approx(closed_loop(arm(), each, [0.3, 0.8], payload=lw.Payload("hand", 0.4)).radius, rel=1e-9)
+    assert own == pytest.approx(
+        closed_loop(arm(), each, [0.3, 0.8], payload=lw.Payload("hand", 0.4)).radius, rel=1e-9
+    )
     inertia = np.diag(arm().mass_matrix([0.3, 0.8]))
-    scaled = Sampled(GravityCompensation(arm()) + PD(90.0 * inertia, 9.0 * inertia, [0.3, 0.8]), 1e-3)
+    scaled = Sampled(
+        GravityCompensation(arm()) + PD(90.0 * inertia, 9.0 * inertia, [0.3, 0.8]), 1e-3
+    )
     answer = stability("rehabilitation-arm", law="pd-inertia", kp="90", kd="9", q="0.3 0.8")
-    assert answer.facts["radius"] == pytest.approx(closed_loop(arm(), scaled, [0.3, 0.8]).radius, rel=1e-9)
+    assert answer.facts["radius"] == pytest.approx(
+        closed_loop(arm(), scaled, [0.3, 0.8]).radius, rel=1e-9
+    )
     with pytest.raises(InvalidInput, match="--kp is '1 2 3', expected a number, or 2: one a joint"):
         stability("rehabilitation-arm", kp="1 2 3")
     with pytest.raises(InvalidInput, match="18 kg come without a stiffness"):

@@ -23,7 +23,8 @@ SHOWN_ONLY = {"text", "matlab"}
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the file it stands for (or ""), its text, its line in the page."""
+    """A fenced block: its language, the file it stands for (or ""), its text, its line in the
+    page."""
 
     language: str
     title: str
@@ -55,7 +56,8 @@ def pictures(page: Path) -> list[str]:
 
 
 def run(page: Path, folder: Path, monkeypatch) -> None:
-    """Run every block of a page in one folder, one after the other; Python blocks share their names.
+    """Run every block of a page in one folder, one after the other;
+    Python blocks share their names.
 
     Rooms that a page adds to linkwork are gone afterwards.
     """
@@ -91,7 +93,9 @@ def _run(page: Path, folder: Path, monkeypatch) -> None:
         elif block.language == "yaml":
             assert block.title, f"{where}: a YAML block needs a title, the file it is saved as"
         else:
-            assert block.language in SHOWN_ONLY, f"{where}: language {block.language!r} is not run; say text or python"
+            assert block.language in SHOWN_ONLY, (
+                f"{where}: language {block.language!r} is not run; say text or python"
+            )
 
 
 def _there(text: str) -> bool:
@@ -101,18 +105,25 @@ def _there(text: str) -> bool:
 
 
 def _command(line: str, where: str, monkeypatch) -> None:
-    """linkwork's commands run in this process; make's targets must exist; tests/test_package.py installs by pip."""
+    """linkwork's commands run in this process; make's targets must exist;
+    tests/test_package.py installs by pip."""
     words = shlex.split(line)
     if not words:
         return
     if words[0] == "make":
-        assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text("utf-8"), f"{where}: make has no target {words[1]!r}"
+        assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text("utf-8"), (
+            f"{where}: make has no target {words[1]!r}"
+        )
         return
     if words[:2] == ["pip", "install"]:
         package, _, extras = words[2].rstrip("]").partition("[")
-        known = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+        known = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+            "optional-dependencies"
+        ]
         unknown = set(filter(None, extras.split(","))) - set(known)
-        assert package in ("linkwork", ".") and not unknown, f"{where}: {line!r} installs something else"
+        assert package in ("linkwork", ".") and not unknown, (
+            f"{where}: {line!r} installs something else"
+        )
         return
     assert words[0] == "linkwork", f"{where}: {words[0]!r} is not a command of linkwork"
     from linkwork.cli.application import app, load_commands

@@ -15,14 +15,16 @@ pytest.importorskip("mkdocstrings")
 
 EMPTY = frozenset(("br", "hr", "img", "input", "link", "meta", "path", "source", "wbr"))
 KNOWN = frozenset(
-    "a article body button code div em footer form h1 h2 h3 h4 h5 h6 head header html label li main nav ol p pre "
+    "a article body button code div em footer form h1 h2 h3 h4 h5 h6 head header html label li "
+    "main nav ol p pre "
     "script small span strong svg table tbody td th thead title tr ul".split()
 )
 """Tags that the theme and Markdown write; another one is a name in brackets that became a tag."""
 
 
 class Page(HTMLParser):
-    """What a page has: its tags, what was left open, italics, sentences outside links and code, items of lists."""
+    """What a page has: its tags, what was left open, italics, sentences outside links and code,
+    items of lists."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,15 +66,22 @@ def page_of(html: str) -> Page:
 
 @pytest.fixture(scope="module")
 def html(tmp_path_factory) -> str:
-    """The page without what no test here reads: an index for searching, long signatures broken by a formatter."""
+    """The page without what no test here reads: an index for searching,
+    long signatures broken by a formatter."""
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
 
     folder = tmp_path_factory.mktemp("pages")
     (folder / "docs").mkdir()
     text = (ROOT / "docs" / "api.md").read_text("utf-8")
-    (folder / "docs" / "index.md").write_text(f"---\nsearch: {{exclude: true}}\n---\n{text}", "utf-8")
-    places = {"docs_dir": str(folder / "docs"), "site_dir": str(folder / "site"), "nav": [{"API": "index.md"}]}
+    (folder / "docs" / "index.md").write_text(
+        f"---\nsearch: {{exclude: true}}\n---\n{text}", "utf-8"
+    )
+    places = {
+        "docs_dir": str(folder / "docs"),
+        "site_dir": str(folder / "site"),
+        "nav": [{"API": "index.md"}],
+    }
     config = load_config(str(ROOT / "mkdocs.yml"), **places)
     config["plugins"]["mkdocstrings"].config["handlers"]["python"]["options"]["line_length"] = 10**6
     build(config)
@@ -90,17 +99,22 @@ def test_no_italics_run_on(html):
 
 
 def test_every_see_leads_somewhere(html):
-    assert [text for text in page_of(html).sentences if re.search(r"\bSee [\w/]+\.py\b", text)] == []
+    assert [
+        text for text in page_of(html).sentences if re.search(r"\bSee [\w/]+\.py\b", text)
+    ] == []
     names = set(re.findall(r'\bid="([^"]+)"', html))
     assert [link for link in re.findall(r'href="#([^"]+)"', html) if link not in names] == []
 
 
 def test_every_parameter_has_a_line_of_its_own(html):
-    """An aligned list of a docstring: `name  what it is` must not stand within a paragraph of others."""
+    """An aligned list of a docstring: `name  what it is` must not stand within a paragraph of
+    others."""
     run_on = re.compile(r"^\w+ {2,}\S.*\n\w+ {2,}\S", re.M)
     assert [text for text in page_of(html).paragraphs if run_on.search(text)] == []
     begin = html.index('id="linkwork.Robot.from_linkage"')
-    assert "<li><code>task</code>:" in html[begin : html.index('class="doc doc-heading"', begin + 100)]
+    assert (
+        "<li><code>task</code>:" in html[begin : html.index('class="doc doc-heading"', begin + 100)]
+    )
 
 
 def test_every_public_name_has_its_heading(html):
@@ -110,7 +124,8 @@ def test_every_public_name_has_its_heading(html):
 
 def test_faults_are_noticed():
     page = page_of(
-        "<p>from link<i> on all is italic, which is much too long for a word that is stressed</p><p>See a/b.py</p>"
+        "<p>from link<i> on all is italic, which is much too long for a word that is "
+        "stressed</p><p>See a/b.py</p>"
     )
     assert page.crossed and len(page.italics[0]) > 60
     assert any("See a/b.py" in text for text in page.sentences)

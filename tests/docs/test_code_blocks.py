@@ -24,7 +24,9 @@ def test_code_stands_in_fences(page):
     for number, line in enumerate(page.read_text("utf-8").splitlines(), start=1):
         if line.startswith("```"):
             inside = not inside
-        assert inside or not (line.startswith("    ") and not before.strip()), f"{page.name}:{number}: indented code"
+        assert inside or not (line.startswith("    ") and not before.strip()), (
+            f"{page.name}:{number}: indented code"
+        )
         before = line
 
 

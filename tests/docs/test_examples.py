@@ -52,7 +52,9 @@ runpy.run_path(sys.argv.pop(1), run_name="__main__")
 
 
 def test_the_demo_plays_the_motion_until_it_is_interrupted(tmp_path):
-    environment = {k: v for k, v in os.environ.items() if k not in ("CI", "DISPLAY", "WAYLAND_DISPLAY")}
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("CI", "DISPLAY", "WAYLAND_DISPLAY")
+    }
     process = subprocess.Popen(
         [sys.executable, "-c", SERVING, str(ROOT / "examples" / "demo.py")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,

@@ -21,8 +21,22 @@ def code_lines(part: str, languages: str) -> int:
 
 
 TWELVE = (
-    *("draw-my-robot", "reach-a-pose", "straight-line", "computed-torque", "payload", "motor-sizing"),
-    *("crank-torque", "workspace", "identify", "to-mujoco", "optimal-control", "ten-thousand-designs"),
+    *(
+        "draw-my-robot",
+        "reach-a-pose",
+        "straight-line",
+        "computed-torque",
+        "payload",
+        "motor-sizing",
+    ),
+    *(
+        "crank-torque",
+        "workspace",
+        "identify",
+        "to-mujoco",
+        "optimal-control",
+        "ten-thousand-designs",
+    ),
 )
 
 

@@ -1,4 +1,5 @@
-"""Notebooks run without a display, and what they show inline opens in a real browser without a network."""
+"""Notebooks run without a display, and what they show inline opens in a real browser without a
+network."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ FRAME = re.compile(r'<iframe[^>]* srcdoc="([^"]*)"')
 
 
 def outputs(notebook) -> list[dict]:
-    return [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    return [
+        output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs
+    ]
 
 
 def executed(path: Path, folder: Path):
@@ -60,7 +63,9 @@ def test_robot_and_results_are_tables_with_pictures(arm):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium; `make browser` installs one")
+@pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="no chromium; `make browser` installs one"
+)
 def test_the_inline_view_opens_in_a_browser_and_plays(arm, tmp_path):
     import matplotlib.image
     import numpy as np
@@ -71,13 +76,17 @@ def test_the_inline_view_opens_in_a_browser_and_plays(arm, tmp_path):
     pages = [o.data["text/html"] for o in outputs(arm) if "text/html" in o.get("data", {})]
     frames = [page for page in pages if FRAME.search(page)]
     body = "".join(f"<div>{page}</div>" for page in frames)
-    (tmp_path / "notebook.html").write_text(f"<!doctype html><meta charset='utf-8'><body>{body}</body>", "utf-8")
+    (tmp_path / "notebook.html").write_text(
+        f"<!doctype html><meta charset='utf-8'><body>{body}</body>", "utf-8"
+    )
     assert "Viser" not in html.unescape(FRAME.search(frames[0])[1]).split("<title>")[1][:20]
     asked: list[str] = []
     with sync_playwright() as playwright:
         browser = launched(playwright)
         try:
-            tab = browser.new_context(offline=True, viewport={"width": 900, "height": 980}).new_page()
+            tab = browser.new_context(
+                offline=True, viewport={"width": 900, "height": 980}
+            ).new_page()
             tab.set_default_timeout(1000 * HUNG)
             tab.on("request", lambda request: asked.append(request.url))
             tab.goto((tmp_path / "notebook.html").as_uri())
@@ -88,20 +97,27 @@ def test_the_inline_view_opens_in_a_browser_and_plays(arm, tmp_path):
             first = float(slider.get_attribute("aria-valuenow"))
             while float(slider.get_attribute("aria-valuenow")) == first:  # it plays by itself
                 tab.wait_for_timeout(100)
-            # what plays draws without a pause, by software: no picture is taken beside it on a busy machine
+            # what plays draws without a pause, by software:
+            # no picture is taken beside it on a busy machine
             tab.evaluate("document.querySelectorAll('iframe')[1].remove()")
             ARTEFACTS.mkdir(parents=True, exist_ok=True)
             picture = ARTEFACTS / "notebook.png"
             drawn = 0
-            for _ in range(FRAMES // 4):  # meshes come one after the other, on a busy machine slowly
+            # meshes come one after the other, on a busy machine slowly
+            for _ in range(FRAMES // 4):
                 tab.screenshot(path=picture, timeout=1000 * HUNG)
                 pixels = matplotlib.image.imread(picture)[..., :3]
-                drawn = int((pixels[:460].std(axis=-1) > 0.08).sum())  # grid and page are grey, the arm is not
+                # grid and page are grey, the arm is not
+                drawn = int((pixels[:460].std(axis=-1) > 0.08).sum())
                 if drawn > 4_000:
                     break
                 tab.wait_for_function(A_FRAME)
         finally:
             browser.close()
     assert drawn > 4_000
-    assert [address for address in asked if not address.startswith(("data:", "blob:", "file:", "about:"))] == []
+    assert [
+        address
+        for address in asked
+        if not address.startswith(("data:", "blob:", "file:", "about:"))
+    ] == []
     assert np.isfinite(pixels).all()

@@ -29,7 +29,10 @@ def test_a_measured_row_is_written_with_units_and_ratio():
         "unit": "s",
     }
     text = readme_table.benchmark_table({**ABOUT, "rows": [{**row, "ratio": 840 / 16.5}]})
-    assert "| inverse dynamics | UR5 | 16.5 ns | 840 ns pin | 50.9x |" in text and "cpu some, python 3.11" in text
+    assert (
+        "| inverse dynamics | UR5 | 16.5 ns | 840 ns pin | 50.9x |" in text
+        and "cpu some, python 3.11" in text
+    )
 
 
 def test_only_what_stands_between_markers_changes():
@@ -50,7 +53,15 @@ def test_the_tables_are_what_was_measured(page):
 
 def test_the_summary_shows_the_worst_case_too():
     rows = [
-        {"question": "a", "case": c, "ours": 1.0, "peer": r, "peer_name": f"{c} x call", "unit": "s", "ratio": r}
+        {
+            "question": "a",
+            "case": c,
+            "ours": 1.0,
+            "peer": r,
+            "peer_name": f"{c} x call",
+            "unit": "s",
+            "ratio": r,
+        }
         for c, r in (("6", 3.0), ("7", 0.5), ("9", 8.0))
     ]
     text = readme_table.summary_table({**ABOUT, "rows": rows})
@@ -58,8 +69,13 @@ def test_the_summary_shows_the_worst_case_too():
 
 
 def test_the_readme_shows_ten_questions_and_the_page_all_of_them():
-    rows = {page: (ROOT / page).read_text("utf-8").count("x (") for page in ("README.md", "docs/benchmarks.md")}
-    (readme,) = re.findall(r"begin ten benchmarks -->\n(.*?)\nMeasured", (ROOT / "README.md").read_text("utf-8"), re.S)
+    rows = {
+        page: (ROOT / page).read_text("utf-8").count("x (")
+        for page in ("README.md", "docs/benchmarks.md")
+    }
+    (readme,) = re.findall(
+        r"begin ten benchmarks -->\n(.*?)\nMeasured", (ROOT / "README.md").read_text("utf-8"), re.S
+    )
     assert len(readme.strip().splitlines()) == 2 + len(readme_table.TEN) == 12
     assert rows["docs/benchmarks.md"] > 2 * rows["README.md"]
 
@@ -72,10 +88,14 @@ def test_the_readme_claims_no_paper_that_is_not_computed():
 
 
 def test_every_key_of_a_paper_is_in_the_references():
-    keys = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text("utf-8"), re.M))
+    keys = set(
+        re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text("utf-8"), re.M)
+    )
     assert {key for _, key, _ in readme_table.NOT_YET.values()} <= keys
     computed = {int(number) for number in papers()}
-    assert {*readme_table.NOT_YET, *computed} == set(range(1, 18)) and not computed & {*readme_table.NOT_YET}
+    assert {*readme_table.NOT_YET, *computed} == set(range(1, 18)) and not computed & {
+        *readme_table.NOT_YET
+    }
     for number in papers():
         text = inspect.getsource(module_of(number))
         (key,) = re.findall(r'Paper\(\s*\d+,\s*"(\w+)"', text)

@@ -10,7 +10,8 @@ from typing import Any
 def when_all_are_asleep(call: Callable[[], Any]) -> Any:
     """None as soon as the call gives it, else what it gives after ten minutes of trying.
 
-    A worker stays awake for 100 us, but on a busy machine one may wake late, or have no turn to fall asleep for long.
+    A worker stays awake for 100 us, but on a busy machine one may wake late, or have no turn to
+    fall asleep for long.
     """
     end = time.monotonic() + 600
     while (found := call()) is not None and time.monotonic() < end:

@@ -1,4 +1,5 @@
-"""Every elementary function as a loop over arrays in machine code, for tests and benchmarks of the functions alone."""
+"""Every elementary function as a loop over arrays in machine code,
+for tests and benchmarks of the functions alone."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def text(width: int) -> str:
 
 
 def _define(module: ir.Module, name: str, width: int) -> None:
-    """void loop_name(count, inputs ..., outputs ...) over arrays whose length is a multiple of the width."""
+    """void loop_name(count, inputs ..., outputs ...) over arrays whose length is a multiple of the
+    width."""
     inputs, outputs = elementary.FUNCTIONS[name], results_of(name)
     signature = ir.FunctionType(ir.VoidType(), [WORD] + [ir.PointerType()] * (inputs + outputs))
     function = ir.Function(module, signature, f"loop_{name}")

@@ -15,7 +15,8 @@ from linkwork.engine.routines import Doubles, Routine, Words, compiled
 
 
 def write_loops(module: ir.Module, table: Table) -> None:
-    """Define fill(points, begin, end, memory ...) and ask(points, count, memory ..., rows, squared, nearest)."""
+    """Define fill(points, begin, end, memory ...) and ask(points, count, memory ..., rows, squared,
+    nearest)."""
     functions = write_neighbours(module, table)
     r = Routine(module, "fill", 6)
     points, begin, end, blocks, names, boxes = r.arguments
@@ -35,9 +36,14 @@ def write_loops(module: ir.Module, table: Table) -> None:
 
 @cache
 def loops(table: Table) -> tuple[Callable[..., int], Callable[..., int]]:
-    addresses = compiled(f"test neighbours {table}", lambda m: write_loops(m, table), ("fill", "ask"))
+    addresses = compiled(
+        f"test neighbours {table}", lambda m: write_loops(m, table), ("fill", "ask")
+    )
     word = ctypes.c_int64
-    return tuple(ctypes.CFUNCTYPE(word, *[word] * n)(addresses[name]) for name, n in (("fill", 6), ("ask", 8)))
+    return tuple(
+        ctypes.CFUNCTYPE(word, *[word] * n)(addresses[name])
+        for name, n in (("fill", 6), ("ask", 8))
+    )
 
 
 class Grown:
@@ -45,7 +51,9 @@ class Grown:
 
     def __init__(self, table: Table, points: np.ndarray) -> None:
         self.table, self.points, self.count = table, np.ascontiguousarray(points), 0
-        self.memory = {name: np.full(words, np.nan) for name, words in table.rooms(len(points)).items()}
+        self.memory = {
+            name: np.full(words, np.nan) for name, words in table.rooms(len(points)).items()
+        }
 
     def grow(self, count: int) -> None:
         loops(self.table)[0](self.points.ctypes.data, self.count, count, *self._addresses())

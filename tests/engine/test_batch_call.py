@@ -1,4 +1,5 @@
-"""The short way for plain batches gives what the long way gives, and leaves everything unusual to it."""
+"""The short way for plain batches gives what the long way gives,
+and leaves everything unusual to it."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def short(kernel, args, out=()):
 def test_plain_batches_take_it(kernel, xy):
     x, y = xy
     found = short(kernel, xy)
-    np.testing.assert_array_equal(found[0], kernel.call(xy, None, lw.engine.kernel.Context(), BATCH)[0])
+    np.testing.assert_array_equal(
+        found[0], kernel.call(xy, None, lw.engine.kernel.Context(), BATCH)[0]
+    )
     np.testing.assert_allclose(found[0], x * y + 1, rtol=1e-15)
     np.testing.assert_allclose(found[1], x[:, 0] - y[:, 2], rtol=1e-15)
     deep = short(kernel, (x[:12].reshape(3, 4, 3), y[:12].reshape(3, 4, 3)))
@@ -67,7 +70,8 @@ def test_what_is_not_plain_goes_the_long_way(kernel, xy, change):
     args = change(*xy)
     assert short(kernel, args) is None
     expected = np.asarray(args[0], dtype=float) * np.asarray(args[1]) + 1
-    np.testing.assert_allclose(kernel(*args)[0], expected, rtol=1e-14, atol=1e-15)  # x y + 1 is fused
+    # x y + 1 is fused
+    np.testing.assert_allclose(kernel(*args)[0], expected, rtol=1e-14, atol=1e-15)
 
 
 def test_out_over_an_argument_goes_the_long_way(kernel, xy):
@@ -149,7 +153,9 @@ def test_python_threads_run_beside_each_other(kernel):
     many = np.ones((10_000, 3))
     expected = kernel(many, many)[0]
     found: list[np.ndarray] = []
-    workers = [threading.Thread(target=lambda: found.append(kernel(many, many)[0])) for _ in range(8)]
+    workers = [
+        threading.Thread(target=lambda: found.append(kernel(many, many)[0])) for _ in range(8)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:

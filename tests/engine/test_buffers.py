@@ -56,7 +56,8 @@ def test_kept_memory_is_bounded():
 
 
 def test_sizes_that_nobody_asks_for_any_more_make_room():
-    full = [buffers.empty((buffers.SMALLEST // 8 + k,)) for k in range(200)]  # more than is kept, no two alike
+    # more than is kept, no two alike
+    full = [buffers.empty((buffers.SMALLEST // 8 + k,)) for k in range(200)]
     del full
     gc.collect()
     first = buffers.empty((80_003,))  # a size of its own

@@ -57,7 +57,9 @@ def module_of(builder: type[ir.IRBuilder], width: int) -> str:
     every_instruction(builder(function.append_basic_block("entry")), width)
     numbers: dict[str, str] = {}
     text = str(llvm.parse_assembly(str(module)))
-    return re.sub(r'%("[^"]*"|[\w.]+)', lambda m: numbers.setdefault(m[0], f"%{len(numbers)}"), text)
+    return re.sub(
+        r'%("[^"]*"|[\w.]+)', lambda m: numbers.setdefault(m[0], f"%{len(numbers)}"), text
+    )
 
 
 @pytest.mark.parametrize("width", [1, 4])

@@ -117,9 +117,14 @@ def test_two_processes_share_one_cache(folder):
         "                  lambda: casadi.Function('f', [x], [casadi.sin(x) * 2]), 'shared')\n"
         "print(float(k(np.ones((9, 3))).sum()))\n"
     )
-    processes = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
     sums = {p.communicate(timeout=600)[0].strip() for p in processes}
-    assert len(sums) == 1 and float(sums.pop()) == pytest.approx(float((np.sin(np.ones((9, 3))) * 2).sum()), rel=1e-14)
+    assert len(sums) == 1 and float(sums.pop()) == pytest.approx(
+        float((np.sin(np.ones((9, 3))) * 2).sum()), rel=1e-14
+    )
     assert all(p.returncode == 0 for p in processes)
     assert not list(folder.glob(".writing-*"))
 
@@ -161,8 +166,11 @@ def package(tmp_path, monkeypatch):
     cache._sources.cache_clear()
 
 
-def test_sources_that_change_in_a_long_process_are_noted_nowhere(folder, package, tmp_path, monkeypatch):
-    """A process keeps objects for the sources it began with; other processes find those of the new ones."""
+def test_sources_that_change_in_a_long_process_are_noted_nowhere(
+    folder, package, tmp_path, monkeypatch
+):
+    """A process keeps objects for the sources it began with;
+    other processes find those of the new ones."""
     first = cache.file_of("key")
     (package / "recursion.py").write_text("one = 2\n")
     other = tmp_path / "other"

@@ -1,4 +1,5 @@
-"""Compiled functions and scans refuse what is no array of numbers with a sentence, and keep the cause."""
+"""Compiled functions and scans refuse what is no array of numbers with a sentence,
+and keep the cause."""
 
 from __future__ import annotations
 

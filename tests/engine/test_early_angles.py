@@ -1,4 +1,5 @@
-"""Sine and cosine of angles that are sums of inputs and numbers: computed first, the same at every width."""
+"""Sine and cosine of angles that are sums of inputs and numbers: computed first,
+the same at every width."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def test_many_of_them():
     kernel = lw.compile(many, {"x": 20})
     x = np.random.default_rng(2).normal(size=(13, 20))
     a = x + 0.1 * np.arange(20)
-    np.testing.assert_allclose(kernel(x), np.stack([np.sin(a), np.cos(a)], axis=2).reshape(13, -1), rtol=0, atol=4e-16)
+    np.testing.assert_allclose(
+        kernel(x), np.stack([np.sin(a), np.cos(a)], axis=2).reshape(13, -1), rtol=0, atol=4e-16
+    )
     x[5, 7] = np.nan
     with pytest.raises(lw.LinkworkError, match=r"x\[5, 7\] is nan"):
         kernel(x)

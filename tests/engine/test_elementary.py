@@ -1,4 +1,5 @@
-"""Elementary functions in machine code: errors against mpmath, special values against C99, same bits at every width."""
+"""Elementary functions in machine code: errors against mpmath, special values against C99,
+same bits at every width."""
 
 from __future__ import annotations
 
@@ -26,17 +27,27 @@ TINY, NORMAL, HUGE = 2.0**-1074, 2.0**-1022, sys.float_info.max
 PROMISED = dict.fromkeys(NAMES, 4.0) | dict.fromkeys(("sin", "cos", "atan2"), 2.0) | {"sqrt": 0.5}
 EXACT = {"fabs", "sign", "floor", "ceil", "fmod", "remainder", "fmin", "fmax", "copysign"}
 ROUNDED = sorted(set(NAMES) - EXACT - {"sincos"})
-DOCUMENTED = {name: float(ulp) for name, ulp in re.findall(r"(\w+) (\d\.\d)", str(elementary.__doc__))}
+DOCUMENTED = {
+    name: float(ulp) for name, ulp in re.findall(r"(\w+) (\d\.\d)", str(elementary.__doc__))
+}
 
 
-def mantissas(rng: np.random.Generator, low: float, high: float, count: int, signed: bool = True) -> np.ndarray:
+def mantissas(
+    rng: np.random.Generator, low: float, high: float, count: int, signed: bool = True
+) -> np.ndarray:
     """Numbers 2^e with e uniform in [low, high], of both signs."""
-    return np.exp2(rng.uniform(low, high, count)) * (rng.choice([-1.0, 1.0], count) if signed else 1.0)
+    return np.exp2(rng.uniform(low, high, count)) * (
+        rng.choice([-1.0, 1.0], count) if signed else 1.0
+    )
 
 
 def near_multiples_of_half_pi(rng: np.random.Generator, count: int) -> np.ndarray:
     """The doubles next to k pi/2, where reducing the argument loses most digits."""
-    k = np.unique(np.concatenate([np.arange(1, count // 2), np.exp2(rng.uniform(0, 39, count)).astype(np.int64)]))
+    k = np.unique(
+        np.concatenate(
+            [np.arange(1, count // 2), np.exp2(rng.uniform(0, 39, count)).astype(np.int64)]
+        )
+    )
     with mpmath.workdps(60):
         return np.array([float(int(n) * mpmath.pi / 2) for n in rng.choice(k, count)])
 
@@ -56,10 +67,31 @@ def arguments(name: str, rng: np.random.Generator, count: int) -> list[tuple[np.
         ]
     return {
         "asin": [(uniform(-1, 1),), (powers(-60, 0),), (near_one,), (uniform(0.49, 0.51),)],
-        "acos": [(uniform(-1, 1),), (powers(-60, 0),), (near_one,), (-near_one,), (uniform(-0.51, -0.49),)],
-        "atan": [(uniform(-1.1, 1.1),), (uniform(-20, 20),), (powers(-60, 60),), (powers(-1073, 1023),)],
-        "sinh": [(uniform(-1.5, 1.5),), (uniform(-25, 25),), (uniform(-711, 711),), (powers(-60, 9),)],
-        "cosh": [(uniform(-1.5, 1.5),), (uniform(-25, 25),), (uniform(-711, 711),), (powers(-60, 9),)],
+        "acos": [
+            (uniform(-1, 1),),
+            (powers(-60, 0),),
+            (near_one,),
+            (-near_one,),
+            (uniform(-0.51, -0.49),),
+        ],
+        "atan": [
+            (uniform(-1.1, 1.1),),
+            (uniform(-20, 20),),
+            (powers(-60, 60),),
+            (powers(-1073, 1023),),
+        ],
+        "sinh": [
+            (uniform(-1.5, 1.5),),
+            (uniform(-25, 25),),
+            (uniform(-711, 711),),
+            (powers(-60, 9),),
+        ],
+        "cosh": [
+            (uniform(-1.5, 1.5),),
+            (uniform(-25, 25),),
+            (uniform(-711, 711),),
+            (powers(-60, 9),),
+        ],
         "tanh": [(uniform(-1, 1),), (uniform(-22, 22),), (powers(-60, 5),)],
         "asinh": [(uniform(-2, 2),), (powers(-60, 60),), (powers(-1073, 1023),)],
         "acosh": [(1 + np.exp2(uniform(-52, 3)),), (np.exp2(uniform(0, 1023)),)],
@@ -67,10 +99,18 @@ def arguments(name: str, rng: np.random.Generator, count: int) -> list[tuple[np.
         "exp": [(uniform(-1, 1),), (uniform(-746, 710),), (powers(-60, 6),)],
         "expm1": [(uniform(-1.5, 1.5),), (uniform(-60, 710),), (powers(-60, 6),)],
         "log": [(uniform(0, 3),), (np.exp2(uniform(-1074, 1023)),), (1 + powers(-52, -1),)],
-        "log1p": [(uniform(-1, 3),), (powers(-60, -1),), (np.exp2(uniform(-60, 1023)),), (-near_one,)],
+        "log1p": [
+            (uniform(-1, 3),),
+            (powers(-60, -1),),
+            (np.exp2(uniform(-60, 1023)),),
+            (-near_one,),
+        ],
         "erf": [(uniform(-6, 6),), (powers(-60, 3),)],
         "sqrt": [(uniform(0, 3),), (np.exp2(uniform(-1074, 1023)),)],
-        "pow": [(uniform(0, 10), uniform(-20, 20)), (np.exp2(uniform(-100, 100)), uniform(-10, 10))],
+        "pow": [
+            (uniform(0, 10), uniform(-20, 20)),
+            (np.exp2(uniform(-100, 100)), uniform(-10, 10)),
+        ],
         "hypot": [(uniform(-1, 1), uniform(-1, 1)), (powers(-1073, 1022), powers(-1073, 1022))],
         "atan2": [
             (uniform(-1, 1), uniform(-1, 1)),
@@ -97,12 +137,17 @@ def errors_by_mpmath(name: str, result: np.ndarray, given: tuple[np.ndarray, ...
             if math.isinf(value) and abs(truth) > HUGE:
                 found.append(0.0)  # overflow, as it should be
                 continue
-            found.append(float(abs(mpmath.mpf(float(value)) - truth) / float(ulp(np.float64(float(truth))))))
+            found.append(
+                float(abs(mpmath.mpf(float(value)) - truth) / float(ulp(np.float64(float(truth)))))
+            )
     return np.array(found)
 
 
-def errors_by_long_double(name: str, result: np.ndarray, given: tuple[np.ndarray, ...]) -> np.ndarray:
-    """The same against the C library's 64-bit mantissas: a thousandth of a unit coarser, a thousand times faster."""
+def errors_by_long_double(
+    name: str, result: np.ndarray, given: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """The same against the C library's 64-bit mantissas: a thousandth of a unit coarser,
+    a thousand times faster."""
     function = {"pow": np.power}.get(name) or getattr(np, re.sub(r"^a(?=sin|cos|tan)", "arc", name))
     with np.errstate(over="ignore", under="ignore"):
         truth = function(*(a.astype(np.longdouble) for a in given))
@@ -129,7 +174,9 @@ def test_error_against_mpmath_is_below_the_documented_one(name):
     assert_documented(name, errors_by_mpmath, seed=1, count=1000)
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="long double is no longer than double here")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant < 63, reason="long double is no longer than double here"
+)
 @pytest.mark.parametrize("name", sorted(set(ROUNDED) - {"erf"}))
 def test_error_against_long_double_is_below_the_documented_one(name):
     # the truth itself is off by up to 2^-11 ulp, in sinh and its kin by some times that
@@ -141,10 +188,62 @@ SPECIAL = np.array(
         sign * number
         for sign in (1.0, -1.0)
         for number in (
-            *(0.0, TINY, 3 * TINY, NORMAL - TINY, NORMAL, 2 * NORMAL, 1e-300, 1e-160, 1e-20, 2.0**-54, 1e-9, INF, NAN),
-            *(0.25, 0.5, math.nextafter(0.5, 1), math.nextafter(1, 0), 1.0, math.nextafter(1, 2), 1.5, 2.0, 3.0, 2.5),
-            *(19.9, 20.0, 37.0, 49.9, 50.1, 708.0, 708.1, 709.0, 709.78, 709.79, 710.47, 710.48, 719.9, 745.1, 745.2),
-            *(760.0, 1e5, 2.0**40, math.nextafter(2.0**40, INF), 2.0**52, 2.0**53 + 2, 1e22, 2.0**1000, 1e300, HUGE),
+            *(
+                0.0,
+                TINY,
+                3 * TINY,
+                NORMAL - TINY,
+                NORMAL,
+                2 * NORMAL,
+                1e-300,
+                1e-160,
+                1e-20,
+                2.0**-54,
+                1e-9,
+                INF,
+                NAN,
+            ),
+            *(
+                0.25,
+                0.5,
+                math.nextafter(0.5, 1),
+                math.nextafter(1, 0),
+                1.0,
+                math.nextafter(1, 2),
+                1.5,
+                2.0,
+                3.0,
+                2.5,
+            ),
+            *(
+                19.9,
+                20.0,
+                37.0,
+                49.9,
+                50.1,
+                708.0,
+                708.1,
+                709.0,
+                709.78,
+                709.79,
+                710.47,
+                710.48,
+                719.9,
+                745.1,
+                745.2,
+            ),
+            *(
+                760.0,
+                1e5,
+                2.0**40,
+                math.nextafter(2.0**40, INF),
+                2.0**52,
+                2.0**53 + 2,
+                1e22,
+                2.0**1000,
+                1e300,
+                HUGE,
+            ),
             *(2.0**500, math.nextafter(2.0**500, INF), 2.0**-500, math.nextafter(2.0**-500, 0)),
         )
     ]
@@ -186,7 +285,10 @@ def test_special_values_are_those_of_c99(name):
 def test_extremes_ignore_nan_and_take_the_first_of_equals(name, better):
     given = special_arguments(name)
     (result,) = evaluate(name, 4, *given)
-    truth = [y if math.isnan(x) else x if math.isnan(y) else better(x, y) for x, y in zip(*given, strict=True)]
+    truth = [
+        y if math.isnan(x) else x if math.isnan(y) else better(x, y)
+        for x, y in zip(*given, strict=True)
+    ]
     assert np.array_equal(bits(result), bits(np.array(truth)))
 
 
@@ -201,16 +303,25 @@ def test_remainders_are_exact(name):
     rng = np.random.default_rng(3)
     divisor = mantissas(rng, -40, 40, 20_000)
     whole = np.trunc(np.exp2(rng.uniform(0, 60, 20_000)))
-    for dividend in (mantissas(rng, -60, 100, 20_000), divisor * whole, np.nextafter(divisor * whole, 0)):
+    for dividend in (
+        mantissas(rng, -60, 100, 20_000),
+        divisor * whole,
+        np.nextafter(divisor * whole, 0),
+    ):
         (result,) = evaluate(name, 4, dividend, divisor)
         truth = [getattr(math, name)(x, y) for x, y in zip(dividend, divisor, strict=True)]
         assert np.array_equal(bits(result), bits(np.array(truth)))
 
 
 def mixed_arguments(name: str) -> tuple[np.ndarray, ...]:
-    """Ordinary, special and out-of-range numbers in random order: usual and rare lanes beside each other."""
+    """Ordinary, special and out-of-range numbers in random order:
+    usual and rare lanes beside each other."""
     rng = np.random.default_rng(4)
-    ordinary = [rng.normal(size=3000) * 2, mantissas(rng, -40, 45, 1000), mantissas(rng, -1073, 1023, 1000)]
+    ordinary = [
+        rng.normal(size=3000) * 2,
+        mantissas(rng, -40, 45, 1000),
+        mantissas(rng, -1073, 1023, 1000),
+    ]
     pool = np.concatenate([*ordinary, SPECIAL, SPECIAL])
     return tuple(rng.permutation(pool) for _ in range(elementary.FUNCTIONS[name]))
 
@@ -221,7 +332,9 @@ def test_every_width_gives_the_same_bits(name):
     narrow = evaluate(name, 1, *given)
     for width in WIDTHS[1:]:
         wide = evaluate(name, width, *given)
-        assert all(np.array_equal(bits(a), bits(b)) for a, b in zip(narrow, wide, strict=True)), width
+        assert all(np.array_equal(bits(a), bits(b)) for a, b in zip(narrow, wide, strict=True)), (
+            width
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -231,9 +344,14 @@ def test_a_rare_lane_leaves_its_neighbours_alone(name):
     calm = tuple(rng.uniform(least, least + 0.8, 64) for _ in range(elementary.FUNCTIONS[name]))
     undisturbed = evaluate(name, 8, *calm)
     for lane, intruder in itertools.product(range(8), (NAN, INF, -HUGE)):
-        disturbed = evaluate(name, 8, *(np.where(np.arange(64) == 16 + lane, intruder, a) for a in calm))
+        disturbed = evaluate(
+            name, 8, *(np.where(np.arange(64) == 16 + lane, intruder, a) for a in calm)
+        )
         others = np.arange(64) != 16 + lane
-        assert all(np.array_equal(a[others], b[others]) for a, b in zip(undisturbed, disturbed, strict=True))
+        assert all(
+            np.array_equal(a[others], b[others])
+            for a, b in zip(undisturbed, disturbed, strict=True)
+        )
 
 
 def test_sine_and_cosine_together_are_those_alone():
@@ -243,7 +361,9 @@ def test_sine_and_cosine_together_are_those_alone():
     assert np.array_equal(bits(cosine), bits(evaluate("cos", 4, x)[0]))
 
 
-@pytest.mark.parametrize("name", ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"])
+@pytest.mark.parametrize(
+    "name", ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
+)
 def test_odd_functions_are_odd_to_the_last_bit(name):
     (x,) = mixed_arguments(name)
     assert np.array_equal(bits(evaluate(name, 4, -x)[0]), bits(-evaluate(name, 4, x)[0]))
@@ -303,12 +423,20 @@ def test_externals_have_addresses():
         ("ASIN", lambda r, p: (r + r**3 * p) / mpmath.asin(r), mpmath.mpf(1) / 2, 55.8),
         ("SINH", lambda r, p: (r + r**3 * p) / mpmath.sinh(r), mpmath.log(2) / 2, 61.6),
         ("COSH", lambda r, p: (1 + r**2 * p) / mpmath.cosh(r), mpmath.log(2) / 2, 67.5),
-        ("LOG", lambda r, p: (2 * r + r**3 * p) / (2 * mpmath.atanh(r)), 3 - 2 * mpmath.sqrt(2), 59.4),
+        (
+            "LOG",
+            lambda r, p: (2 * r + r**3 * p) / (2 * mpmath.atanh(r)),
+            3 - 2 * mpmath.sqrt(2),
+            59.4,
+        ),
     ],
 )
 def test_polynomials_are_as_good_as_written_beside_them(table, truth, last, digits):
     with mpmath.workprec(160):
         points = [mpmath.mpf(k) / 300 * last for k in range(1, 301)]
-        values = [mpmath.polyval(list(map(mpmath.mpf, getattr(coefficients, table)[::-1])), r**2) for r in points]
+        values = [
+            mpmath.polyval(list(map(mpmath.mpf, getattr(coefficients, table)[::-1])), r**2)
+            for r in points
+        ]
         worst = max(abs(truth(r, p) - 1) for r, p in zip(points, values, strict=True))
     assert worst <= mpmath.mpf(2) ** -digits

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 
 FORKS = 400 if "LINKWORK_FUZZ" in os.environ else 200
 
-# In a process of its own: the load is daemon threads that nobody waits for. A child that hangs is told by its clock,
-# which is far longer than the slowest machine needs.
+# In a process of its own: the load is daemon threads that nobody waits for. A child that hangs is
+# told by its clock, which is far longer than the slowest machine needs.
 UNDER_LOAD = """
 import faulthandler, os, sys, threading, time
 import casadi, numpy as np
@@ -94,7 +94,8 @@ print("all", FORKS, flush=True)
 os._exit(0)
 """
 
-# Threads that keep the interpreter's lock while they wait for CasADi's store of sparsities, at every moment of a fork.
+# Threads that keep the interpreter's lock while they wait for CasADi's store of sparsities,
+# at every moment of a fork.
 STORES = """
 import faulthandler, os, sys, threading
 import casadi, numpy as np
@@ -145,7 +146,11 @@ if __name__ == "__main__":
 def run(code: str, argument: str, folder) -> str:
     script = folder / "script.py"
     script.write_text(code)
-    environment = {**os.environ, "LINKWORK_CACHE": str(folder / "cache"), "PYTHONWARNINGS": "ignore"}
+    environment = {
+        **os.environ,
+        "LINKWORK_CACHE": str(folder / "cache"),
+        "PYTHONWARNINGS": "ignore",
+    }
     command = [sys.executable, str(script), argument]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=3600)
     return done.stdout.strip() or done.stderr
@@ -199,7 +204,8 @@ def test_a_process_with_one_thread_takes_no_lock():
     from linkwork.engine import forks
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # pytest itself may have started a thread
+        # pytest itself may have started a thread
+        warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if not pid:
         os._exit(0 if not forks._taken else 3)

@@ -58,7 +58,14 @@ def test_other_arrays_are_converted(two_link):
     expected = two_link(q, lengths)[0]
     wide = np.zeros((2, 4))
     wide[:, ::2] = q
-    for same in (q.tolist(), q.astype(int), q.astype(np.float32), np.asfortranarray(q), wide[:, ::2], (q[0], q[1])):
+    for same in (
+        q.tolist(),
+        q.astype(int),
+        q.astype(np.float32),
+        np.asfortranarray(q),
+        wide[:, ::2],
+        (q[0], q[1]),
+    ):
         assert np.array_equal(two_link(same, lengths)[0], expected)
     assert np.array_equal(two_link(q[::-1], [1, 2])[0], expected[::-1])
 
@@ -95,7 +102,9 @@ def test_wrong_number_of_arguments(two_link):
 
 def test_results_that_are_not_finite_raise_and_say_where():
     divide = lw.compile(lambda x: 1 / x, {"x": 3}, name="divide")
-    with pytest.raises(ComputationError, match=r"divide: result .*\[1\] is inf although the input is finite"):
+    with pytest.raises(
+        ComputationError, match=r"divide: result .*\[1\] is inf although the input is finite"
+    ):
         divide([1.0, 0.0, 2.0])
     X = np.ones((100, 3))
     X[57, 2] = 0.0
@@ -135,7 +144,9 @@ def test_out_may_be_an_input():
     assert np.array_equal(x, expected)
 
 
-@pytest.mark.parametrize("out", [np.empty(3), np.empty((4, 2), np.float32), np.empty((2, 4)).T, [1, 2], "no"])
+@pytest.mark.parametrize(
+    "out", [np.empty(3), np.empty((4, 2), np.float32), np.empty((2, 4)).T, [1, 2], "no"]
+)
 def test_unfit_out_is_refused(out):
     double = lw.compile(lambda x: 2 * x, {"x": 2})
     with pytest.raises(InvalidInput, match="out"):
@@ -153,8 +164,12 @@ def test_a_read_only_out_is_refused():
 def test_jacobian_is_the_derivative(two_link):
     J = two_link.jacobian(0, "q")
     q, lengths, h = np.array([0.4, 1.1]), np.array([0.7, 0.6]), 1e-6
-    steps = [(two_link(q + h * e, lengths)[0] - two_link(q - h * e, lengths)[0]) / (2 * h) for e in np.eye(2)]
-    np.testing.assert_allclose(J(q, lengths), np.stack(steps, -1), atol=1e-9)  # central difference, h^2
+    steps = [
+        (two_link(q + h * e, lengths)[0] - two_link(q - h * e, lengths)[0]) / (2 * h)
+        for e in np.eye(2)
+    ]
+    # central difference, h^2
+    np.testing.assert_allclose(J(q, lengths), np.stack(steps, -1), atol=1e-9)
     assert two_link.jacobian(1, 0)(q, lengths).shape == (6, 2)
     with pytest.raises(InvalidInput, match="there is no argument 'speed'"):
         two_link.jacobian(0, "speed")
@@ -313,7 +328,8 @@ OPERATIONS_OF_A_RESULT = {
 @pytest.mark.parametrize("name", sorted(OPERATIONS_OF_A_RESULT))
 @pytest.mark.parametrize("width", [2, 4, 8])
 def test_a_result_that_is_not_finite_is_seen_whatever_is_computed_from_it(name, width):
-    """Only results that no other result speaks for are checked: `e` here has no check of its own where it may not."""
+    """Only results that no other result speaks for are checked:
+    `e` here has no check of its own where it may not."""
 
     def both(x):
         e = casadi.exp(x)

@@ -65,27 +65,52 @@ def test_what_cannot_be_written_down_is_refused():
     class Plain:
         x: float
 
-    for hostile in (Foreign(), Foreign, Plain(1.0), lambda: 1, open, np.array([object()]), (1, [Foreign()]), sys):
+    for hostile in (
+        Foreign(),
+        Foreign,
+        Plain(1.0),
+        lambda: 1,
+        open,
+        np.array([object()]),
+        (1, [Foreign()]),
+        sys,
+    ):
         with pytest.raises(keys.NoKey):
             keys.key(hostile)
 
 
 def test_only_sources_that_make_code_are_hashed():
     files = keys.code_files()
-    assert {"engine/kernel.py", "subject.py", "recursions/newton_euler.py", "formats/expressions.py"} <= set(files)
-    assert not [name for name in files if name.startswith(("cli/", "view/", "reproduce/")) or name == "robot.py"]
+    assert {
+        "engine/kernel.py",
+        "subject.py",
+        "recursions/newton_euler.py",
+        "formats/expressions.py",
+    } <= set(files)
+    assert not [
+        name
+        for name in files
+        if name.startswith(("cli/", "view/", "reproduce/")) or name == "robot.py"
+    ]
     assert all((keys.PACKAGE / name).is_file() for name in files)
 
 
 def test_a_word_changed_in_a_command_discards_no_kernel(tmp_path):
-    """The hash of a copy of the sources, before and after a change in rooms that make code and rooms that make none."""
+    """The hash of a copy of the sources, before and after a change in rooms that make code and
+    rooms that make none."""
     root = tmp_path / "linkwork"
     shutil.copytree(keys.PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__", "*.yaml"))
 
     def hashed() -> str:
         code = "from linkwork.engine import keys; print(keys.sources_hash())"
         environment = {"PYTHONPATH": str(tmp_path), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return done.stdout
 
     before = hashed()
@@ -147,7 +172,11 @@ def test_rooms_with_one_kernel_name(folder, monkeypatch):
     rooms = []
     for k, name in enumerate(["linkwork.loops.one", "linkwork.loads.two", "theirs", "__main__"]):
         module = types.ModuleType(name)
-        module.__file__ = str(keys.PACKAGE / "loops" / "assembly.py") if name.startswith("linkwork") else "elsewhere.py"
+        module.__file__ = (
+            str(keys.PACKAGE / "loops" / "assembly.py")
+            if name.startswith("linkwork")
+            else "elsewhere.py"
+        )
         monkeypatch.setitem(sys.modules, name, module)
         exec(ROOMS.replace("FACTOR", str(k + 2.0)), module.__dict__)
         rooms.append(module)
@@ -156,7 +185,8 @@ def test_rooms_with_one_kernel_name(folder, monkeypatch):
         for _ in range(2):
             for k, room in enumerate(rooms):
                 assert np.array_equal(room.made(subject)(q), (k + 2.0) * q)
-        assert len(subject.kernels) == 2  # what comes from outside may have changed: it is asked again
+        # what comes from outside may have changed: it is asked again
+        assert len(subject.kernels) == 2
     rooms[3].made.__globals__["SIGNATURE"] = Signature("changed", (("q", (2,)),), (("y", (2,)),))
     assert rooms[3].made(subject).signature.name == "changed"
 
@@ -167,7 +197,9 @@ def test_a_quantity_of_another_room_with_a_name_that_is_known(folder, monkeypatc
     before = quantities.evaluate(robot.subject, "gravity_torque", {"q": q})
     line = QUANTITIES["gravity_torque"]
     for factor in (2.0, 3.0):
-        theirs = replace(line, trace=lambda tree, x, factor=factor: (factor * line.trace(tree, x)[0],))
+        theirs = replace(
+            line, trace=lambda tree, x, factor=factor: (factor * line.trace(tree, x)[0],)
+        )
         monkeypatch.setitem(QUANTITIES, "gravity_torque", theirs)
         for _ in range(2):
             found = quantities.evaluate(robot.subject, "gravity_torque", {"q": q})
@@ -177,18 +209,22 @@ def test_a_quantity_of_another_room_with_a_name_that_is_known(folder, monkeypatc
 
 
 LINK = (
-    '<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    '<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+    'ixz="0" iyz="0"/>'
     "</inertial></link>"
 )
 JOINT = (
-    '<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/><axis xyz="0 0 1"/>'
+    '<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/><axis '
+    'xyz="0 0 1"/>'
     '<origin xyz="1 0 0"/></joint>'
 )
 
 
 def two_links(order: str) -> str:
     links = "".join(LINK.format(name=name) for name in order)
-    joints = JOINT.format(name="j1", parent="base", child="b") + JOINT.format(name="j2", parent="b", child="c")
+    joints = JOINT.format(name="j1", parent="base", child="b") + JOINT.format(
+        name="j2", parent="b", child="c"
+    )
     return f'<robot name="r"><link name="base"/>{links}{joints}</robot>'
 
 
@@ -217,6 +253,11 @@ def test_points_are_part_of_what_is_computed(folder):
 
 def test_symbols_and_functions_have_keys():
     x = SX.sym("x")
-    one, other = casadi.Function("f", [x], [x * 2.0]), casadi.Function("f", [x], [x * np.nextafter(2.0, 3.0)])
-    assert keys.key(one) != keys.key(other) and keys.key(one) == keys.key(casadi.Function("f", [x], [x * 2.0]))
+    one, other = (
+        casadi.Function("f", [x], [x * 2.0]),
+        casadi.Function("f", [x], [x * np.nextafter(2.0, 3.0)]),
+    )
+    assert keys.key(one) != keys.key(other) and keys.key(one) == keys.key(
+        casadi.Function("f", [x], [x * 2.0])
+    )
     assert keys.key(SX(2)) != keys.key(SX(3))

@@ -18,7 +18,9 @@ from linkwork.engine.kernel import Context, Kernel, Signature
 
 
 def arm(length: float) -> lw.Robot:
-    return lw.Robot.from_dh([{"a": length, "mass": 2.0, "inertia": 0.1 * np.eye(3)} for _ in range(2)])
+    return lw.Robot.from_dh(
+        [{"a": length, "mass": 2.0, "inertia": 0.1 * np.eye(3)} for _ in range(2)]
+    )
 
 
 def test_code_and_callers_go_with_the_last_robot():
@@ -42,13 +44,17 @@ def test_code_and_callers_go_with_the_last_robot():
 
 def test_a_caller_keeps_what_it_calls():
     x = casadi.SX.sym("x", 3)
-    kernel = Kernel(Signature("f", (("x", (3,)),), (("y", (3,)),)), lambda: casadi.Function("f", [x], [2 * x]))
+    kernel = Kernel(
+        Signature("f", (("x", (3,)),), (("y", (3,)),)), lambda: casadi.Function("f", [x], [2 * x])
+    )
     caller = kernel.caller(Context())
     del kernel
     gc.collect()
     for _ in range(50):
         noise = [bytearray(64) for _ in range(100)]  # would overwrite a definition that is gone
-        assert np.array_equal(caller(np.ones(3)), [2.0, 2.0, 2.0]) and np.array_equal(caller([1, 1, 1]), [2, 2, 2])
+        assert np.array_equal(caller(np.ones(3)), [2.0, 2.0, 2.0]) and np.array_equal(
+            caller([1, 1, 1]), [2, 2, 2]
+        )
         del noise
     if python_call.available():
         assert caller.__name__ == "f" and caller.__module__ == "linkwork.engine.python_call"
@@ -58,7 +64,9 @@ def test_a_caller_keeps_what_it_calls():
 def test_libraries_that_are_gone_leave_nothing_behind():
     """10 kB each stayed before, in the tables of the one linker that all had."""
     x = casadi.SX.sym("x", 3)
-    kernel = Kernel(Signature("f", (("x", (3,)),), (("y", (3,)),)), lambda: casadi.Function("f", [x], [3 * x]))
+    kernel = Kernel(
+        Signature("f", (("x", (3,)),), (("y", (3,)),)), lambda: casadi.Function("f", [x], [3 * x])
+    )
     _, object_file = kernel._compile(0)
 
     def load(times: int) -> None:

@@ -1,4 +1,5 @@
-"""Neighbours: the nearest row of a growing table is numpy's, by scan and by trees alike, to the bit."""
+"""Neighbours: the nearest row of a growing table is numpy's, by scan and by trees alike,
+to the bit."""
 
 from __future__ import annotations
 
@@ -16,13 +17,17 @@ from tests.engine.growing_tables import Grown, grown, scanned
 WIDTHS = (1, 2, 4)
 TURN = 4.0
 SMALL = dict(few=16, group=8, leaf=4, most=32)
-"""Trees of 8, 16 and 32 rows, so that a hundred rows make all of them, and more than one of the largest."""
+"""Trees of 8, 16 and 32 rows, so that a hundred rows make all of them,
+and more than one of the largest."""
 STRAIGHT = Table(3, 4, (0.0, 0.0, 0.0), **SMALL)
 AROUND = Table(2, 2, (TURN, 0.0), **SMALL)
 
 
-def brute_force(points: np.ndarray, queries: np.ndarray, turns: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and squared distances by numpy; a row with NaN is never the nearest, of none it is the row 0."""
+def brute_force(
+    points: np.ndarray, queries: np.ndarray, turns: tuple[float, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and squared distances by numpy; a row with NaN is never the nearest,
+    of none it is the row 0."""
     ways = points[None] - queries[:, None]
     for c, turn in enumerate(turns):
         if turn:
@@ -53,7 +58,10 @@ def test_a_growing_table_tells_what_brute_force_tells(
 ) -> None:
     """Ties, copies, NaN, infinite numbers, no rows at all; asked while the table grows."""
     rng, pool = np.random.default_rng(seed), np.array(usual + unusual)
-    points, queries = rng.choice(pool, (count, table.columns)), rng.choice(pool, (20, table.columns))
+    points, queries = (
+        rng.choice(pool, (count, table.columns)),
+        rng.choice(pool, (20, table.columns)),
+    )
     queries[::2] = rng.integers(-30, 30, (10, table.columns)) * 0.25
     with_trees, without = Grown(table, points), Grown(scanned(table), points)
     for rows in (int(share * count), count):
@@ -79,7 +87,8 @@ def test_trees_tell_the_bits_of_a_scan_at_every_width(width: int) -> None:
     np.testing.assert_array_equal(rows, rows_scanned)
     np.testing.assert_array_equal(squared.view(np.int64), squared_scanned.view(np.int64))
     distances = brute_force(points, queries, table.turns)[1]
-    np.testing.assert_allclose(squared, distances, rtol=1e-12, atol=1e-20)  # sums here and there round differently
+    # sums here and there round differently
+    np.testing.assert_allclose(squared, distances, rtol=1e-12, atol=1e-20)
 
 
 @pytest.mark.parametrize("columns", [2, 8])
@@ -89,7 +98,10 @@ def test_ten_thousand_rows_are_searched_as_scipy_searches_them(columns: int) -> 
     sides = np.array([1.0, 2.0] * (columns // 2))
     points, queries = rng.random((10_000, columns)) * sides, rng.random((200, columns)) * sides
     assert Table(columns, 4, tuple(sides)).first_tree <= 4096
-    for turns, tree in (((0.0,) * columns, cKDTree(points)), (tuple(sides), cKDTree(points, boxsize=sides))):
+    for turns, tree in (
+        ((0.0,) * columns, cKDTree(points)),
+        (tuple(sides), cKDTree(points, boxsize=sides)),
+    ):
         rows, squared = grown(Table(columns, 4, turns), points).nearest(queries)
         distances, expected = tree.query(queries)
         np.testing.assert_array_equal(rows, expected)
@@ -110,7 +122,8 @@ def test_rows_in_order_are_sorted_in_any_order() -> None:
 
 
 def test_tables_of_many_columns_are_scanned() -> None:
-    """Boxes of many columns are near to every point; such tables have no trees, whatever their rows."""
+    """Boxes of many columns are near to every point; such tables have no trees,
+    whatever their rows."""
     assert not Table(20, 4, (0.0,) * 20).has_trees and Table(18, 4, (0.0,) * 18).has_trees
     points = np.random.default_rng(0).normal(size=(64, 20))
     queries = points[::7] + 0.01

@@ -33,7 +33,10 @@ def test_a_single_division_stays_exact():
 def test_values_agree_to_rounding():
     x = SX.sym("x", 4)
     d = x[0] * x[1] + 2
-    f = casadi.Function("f", [x], [casadi.vertcat(x[2] / d, x[3] / d + x[2] / x[1], (x[0] + x[1]) / d, x[3] / x[1])])
+    f = casadi.Function(
+        "f", [x], [casadi.vertcat(x[2] / d, x[3] / d + x[2] / x[1], (x[0] + x[1]) / d, x[3] / x[1])]
+    )
     at = np.random.default_rng(0).uniform(0.5, 2, size=(50, 4))
     expected = [np.array(f(row)).ravel() for row in at]
-    np.testing.assert_allclose(compile(f, {"x": 4})(at), expected, rtol=1e-15)  # two roundings instead of one
+    # two roundings instead of one
+    np.testing.assert_allclose(compile(f, {"x": 4})(at), expected, rtol=1e-15)

@@ -32,7 +32,12 @@ def test_spread_points_are_haltons() -> None:
 def test_many_dimensions_are_filled_evenly() -> None:
     size = 20
     spread = called("spread 20", lambda m: write_spread(m, size), "spread", 5)
-    shift, lower, span, point = np.zeros(size), np.full(size, -1.0), np.full(size, 2.0), np.zeros(size)
+    shift, lower, span, point = (
+        np.zeros(size),
+        np.full(size, -1.0),
+        np.full(size, 2.0),
+        np.zeros(size),
+    )
     rows = np.empty((4000, size))
     for k in range(len(rows)):
         spread(k, *(x.ctypes.data for x in (shift, lower, span, point)))  # type: ignore[operator]
@@ -63,6 +68,10 @@ def test_loops_cells_and_conditions() -> None:
         r.give(length)
 
     gather = called("gather", write, "gather", 4)
-    numbers, bound, out = np.array([4.0, 9.0, 2.0, 16.0, 1.0, -1.0, 1.0]), np.array([10.0]), np.zeros(7)
+    numbers, bound, out = (
+        np.array([4.0, 9.0, 2.0, 16.0, 1.0, -1.0, 1.0]),
+        np.array([10.0]),
+        np.zeros(7),
+    )
     count = gather(numbers.ctypes.data, 7, out.ctypes.data, bound.ctypes.data)  # type: ignore[operator]
     assert count == 4 and out[:count].tolist() == [2.0, 3.0, -2.0, 1.0]

@@ -13,13 +13,24 @@ from linkwork.errors import InvalidInput
 
 def pendulum_step(x, p, u, k):
     new = x + 0.1 * casadi.vertcat(x[1], -p[0] * casadi.sin(x[0]) + u)
-    return {"x": new, "y": new[0] ** 2, "largest": casadi.fabs(new[0]), "when": new[1], "stop": new[0] - p[1]}
+    return {
+        "x": new,
+        "y": new[0] ** 2,
+        "largest": casadi.fabs(new[0]),
+        "when": new[1],
+        "stop": new[0] - p[1],
+    }
 
 
 @pytest.fixture(scope="module")
 def pendulum():
     return lw.scan(
-        pendulum_step, {"x": 2}, {"p": 2}, {"u": ()}, record=("y",), reduce={"largest": "max", "when": "argmax"}
+        pendulum_step,
+        {"x": 2},
+        {"p": 2},
+        {"u": ()},
+        record=("y",),
+        reduce={"largest": "max", "when": "argmax"},
     )
 
 
@@ -47,7 +58,11 @@ def test_states_records_and_reductions_agree_with_a_python_loop(pendulum, sample
     for i in range(samples):
         end, taken, stopped, largest, when, record = by_hand(x[i], p[i], u, steps, every)
         np.testing.assert_allclose(result.state["x"][i], end, rtol=1e-11)  # 50 steps of rounding
-        assert (result.steps[i], result.stopped[i], result.reduced["when"][i]) == (taken, stopped, when)
+        assert (result.steps[i], result.stopped[i], result.reduced["when"][i]) == (
+            taken,
+            stopped,
+            when,
+        )
         np.testing.assert_allclose(result.reduced["largest"][i], largest, rtol=1e-11)
         np.testing.assert_allclose(result.record["y"][i][: len(record)], record, rtol=1e-11)
         assert np.isnan(result.record["y"][i][len(record) :]).all()
@@ -56,7 +71,11 @@ def test_states_records_and_reductions_agree_with_a_python_loop(pendulum, sample
 
 def test_every_width_batch_and_thread_count_gives_the_same_bits(pendulum):
     rng = np.random.default_rng(0)
-    x, p, u = rng.normal(size=(500, 2)), rng.uniform(1, 3, size=(500, 2)), 0.1 * rng.normal(size=(500, 80))
+    x, p, u = (
+        rng.normal(size=(500, 2)),
+        rng.uniform(1, 3, size=(500, 2)),
+        0.1 * rng.normal(size=(500, 80)),
+    )
     expected = pendulum(x=x, p=p, u=u, steps=80)
     for width in (1, 2, 4, 8):
         again = pendulum(x=x, p=p, u=u, steps=80, width=width)
@@ -64,7 +83,10 @@ def test_every_width_batch_and_thread_count_gives_the_same_bits(pendulum):
         assert np.array_equal(again.record["y"], expected.record["y"], equal_nan=True)
     for k in (0, 17, 499):
         alone = pendulum(x=x[k], p=p[k], u=u[k], steps=80)
-        assert np.array_equal(alone.state["x"], expected.state["x"][k]) and alone.steps == expected.steps[k]
+        assert (
+            np.array_equal(alone.state["x"], expected.state["x"][k])
+            and alone.steps == expected.steps[k]
+        )
     before = lw.threads()
     try:
         for n in (1, 3):
@@ -82,8 +104,15 @@ def test_sums_means_and_rms():
     )
     result = count(x=0.0, steps=10)
     n = np.arange(10)
-    assert result.reduced["s"] == n.sum() and result.reduced["m"] == n.mean() and result.reduced["low"] == -9
-    assert result.reduced["r"] == pytest.approx(np.sqrt((n**2).mean()), rel=1e-15) and result.reduced["where"] == 4
+    assert (
+        result.reduced["s"] == n.sum()
+        and result.reduced["m"] == n.mean()
+        and result.reduced["low"] == -9
+    )
+    assert (
+        result.reduced["r"] == pytest.approx(np.sqrt((n**2).mean()), rel=1e-15)
+        and result.reduced["where"] == 4
+    )
 
 
 def test_a_sample_that_leaves_the_finite_numbers_keeps_its_last_state():
@@ -112,7 +141,11 @@ def halving_step(x, tries, goal, k):
 @pytest.mark.parametrize("samples", [1, 3, 21])
 def test_a_step_that_does_not_advance_sees_the_same_row_again(samples):
     follow = lw.scan(
-        halving_step, {"x": (), "tries": ()}, sequences={"goal": ()}, record=("found", "count"), reduce={"most": "max"}
+        halving_step,
+        {"x": (), "tries": ()},
+        sequences={"goal": ()},
+        record=("found", "count"),
+        reduce={"most": "max"},
     )
     rng = np.random.default_rng(samples)
     goals = rng.normal(size=(samples, 6)) * 10.0 ** rng.integers(-4, 2, size=(samples, 6))
@@ -136,14 +169,23 @@ def test_a_step_that_does_not_advance_sees_the_same_row_again(samples):
 
 
 def test_the_lean_call_of_one_sample_gives_the_same_bits():
-    root = lw.scan(lambda x, a, k: {"x": (x + a / x) / 2, "stop": 1e-12 - casadi.fabs(x * x - a)}, {"x": ()}, {"a": ()})
+    root = lw.scan(
+        lambda x, a, k: {"x": (x + a / x) / 2, "stop": 1e-12 - casadi.fabs(x * x - a)},
+        {"x": ()},
+        {"a": ()},
+    )
     call, steps = root.caller(), np.array(50.0)
     for a in (2.0, 3.0, 1e6):
         final, verdict = call(np.array([0.0, 1.0]), np.array([a]), steps)
         expected = root(x=1.0, a=a, steps=50)
-        assert final.tolist() == [expected.steps, expected.state["x"]] and verdict == float(expected.stopped)
+        assert final.tolist() == [expected.steps, expected.state["x"]] and verdict == float(
+            expected.stopped
+        )
     slow, verdict = call([0, 1], [2], 50)  # whatever is not exactly that goes the long way
-    assert slow.tolist() == call(np.array([0.0, 1.0]), np.array([2.0]), steps)[0].tolist() and verdict == 1
+    assert (
+        slow.tolist() == call(np.array([0.0, 1.0]), np.array([2.0]), steps)[0].tolist()
+        and verdict == 1
+    )
     with pytest.raises(InvalidInput, match=r"parameters has shape \(2,\)"):
         call(np.array([0.0, 1.0]), np.array([2.0, 3.0]), steps)
     with pytest.raises(InvalidInput, match=r"state is .*nan"):
@@ -154,7 +196,8 @@ def test_the_lean_call_of_one_sample_gives_the_same_bits():
 
 
 def test_planar_inverse_kinematics_by_damped_least_squares():
-    """The test bed of the design: a 3R arm, every reachable target found, lanes refilled as they finish."""
+    """The test bed of the design: a 3R arm, every reachable target found,
+    lanes refilled as they finish."""
     lengths = (0.5, 0.4, 0.3)
 
     def tip(q):
@@ -169,7 +212,10 @@ def test_planar_inverse_kinematics_by_damped_least_squares():
         J = casadi.jacobian(tip(q), q)
         A = J @ J.T + 1e-6 * casadi.SX.eye(2)
         determinant = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-        solved = casadi.vertcat(A[1, 1] * e[0] - A[0, 1] * e[1], A[0, 0] * e[1] - A[1, 0] * e[0]) / determinant
+        solved = (
+            casadi.vertcat(A[1, 1] * e[0] - A[0, 1] * e[1], A[0, 0] * e[1] - A[1, 0] * e[0])
+            / determinant
+        )
         return {"q": q + J.T @ solved, "stop": 1e-20 - casadi.sumsqr(e)}
 
     solver = lw.scan(step, {"q": 3}, {"target": 2})
@@ -180,7 +226,9 @@ def test_planar_inverse_kinematics_by_damped_least_squares():
     assert result.stopped.mean() > 0.99 and len(set(result.steps.tolist())) > 5
     q = result.state["q"][result.stopped]
     t = np.cumsum(q, axis=1)
-    reached = np.stack([(np.array(lengths) * np.cos(t)).sum(1), (np.array(lengths) * np.sin(t)).sum(1)], 1)
+    reached = np.stack(
+        [(np.array(lengths) * np.cos(t)).sum(1), (np.array(lengths) * np.sin(t)).sum(1)], 1
+    )
     np.testing.assert_allclose(reached, targets[result.stopped], atol=1e-9)
 
 
@@ -238,4 +286,11 @@ def test_a_stage_runs_only_where_it_is_due_and_lanes_keep_their_bits():
         alone = loop(x=starts[i], u=[0.0], a=periods[i], steps=10)
         assert alone.state["x"][0] == found.state["x"][i, 0]
     with pytest.raises(InvalidInput, match="which is no state"):
-        keyed_scan(None, [step], {"x": 1, "u": 1}, {"a": 1}, record={"row": 1}, stages=[lambda **s: {"due": 1, "y": 1}])
+        keyed_scan(
+            None,
+            [step],
+            {"x": 1, "u": 1},
+            {"a": 1},
+            record={"row": 1},
+            stages=[lambda **s: {"due": 1, "y": 1}],
+        )

@@ -20,12 +20,14 @@ def computed(program: Program, inputs: list[float]) -> list[list[float]]:
         elif op.name == "constant":
             values.append(op.value)
         else:
-            values.append(OPERATIONS[op.name](*(values[a] for a in op.args)))  # an argument not yet there raises
+            # an argument not yet there raises
+            values.append(OPERATIONS[op.name](*(values[a] for a in op.args)))
     return [[values[v] if v >= 0 else 0.0 for v in output] for output in program.outputs]
 
 
 def two_results_of_shared_values(n: int) -> Program:
-    """first[k] = x_k + x_0, second[k] = x_k * x_0 with x_k a chain of its own; all of the first, then the second."""
+    """first[k] = x_k + x_0, second[k] = x_k * x_0 with x_k a chain of its own; all of the first,
+    then the second."""
     code = [Operation("input", (0, 0)), Operation("constant", (), 0.75)]
     shared = []
     for k in range(n):
@@ -47,7 +49,8 @@ def test_results_stay_what_they_are_and_values_wait_less():
 
 
 def test_values_used_for_the_last_time_go_first():
-    """x0 is used twice, x1 once: what frees a register comes before what does not, whatever the order given."""
+    """x0 is used twice, x1 once: what frees a register comes before what does not,
+    whatever the order given."""
     code = [Operation("input", (0, k)) for k in range(2)]
     code += [Operation("mul", (0, 0)), Operation("add", (0, 1)), Operation("sub", (2, 3))]
     program = Program((2,), tuple(code), ((4,),))
@@ -58,14 +61,21 @@ def test_values_used_for_the_last_time_go_first():
 
 def test_a_short_program_computes_what_most_waits_for_first():
     """A sum that the result needs at once and a chain of five products: the chain begins."""
-    code = [Operation("input", (0, 0)), Operation("input", (0, 1)), Operation("add", (0, 1)), Operation("mul", (0, 1))]
+    code = [
+        Operation("input", (0, 0)),
+        Operation("input", (0, 1)),
+        Operation("add", (0, 1)),
+        Operation("mul", (0, 1)),
+    ]
     for _ in range(4):
         code.append(Operation("mul", (len(code) - 1, len(code) - 1)))
     code.append(Operation("sub", (2, len(code) - 1)))
     found = schedule.scheduled(Program((2,), tuple(code), ((len(code) - 1,),)))
     names = [op.name for op in found.code if op.name != "input"]
     assert names[0] == "mul" and names.index("add") > 0
-    assert computed(found, [0.3, 0.7]) == computed(Program((2,), tuple(code), ((len(code) - 1,),)), [0.3, 0.7])
+    assert computed(found, [0.3, 0.7]) == computed(
+        Program((2,), tuple(code), ((len(code) - 1,),)), [0.3, 0.7]
+    )
 
 
 @pytest.mark.parametrize("long", [0, 10**9])
@@ -76,7 +86,11 @@ def test_random_programs(seed, long, monkeypatch):
     code = [Operation("input", (0, k)) for k in range(3)] + [Operation("constant", (), 0.5)]
     for _ in range(200):
         name = str(rng.choice(list(OPERATIONS)))
-        code.append(Operation(name, tuple(int(a) for a in rng.integers(max(0, len(code) - 40), len(code), size=2))))
+        code.append(
+            Operation(
+                name, tuple(int(a) for a in rng.integers(max(0, len(code) - 40), len(code), size=2))
+            )
+        )
     outputs = tuple(tuple(int(v) for v in rng.integers(-1, len(code), size=m)) for m in (30, 7, 50))
     needed = {v for output in outputs for v in output if v >= 0}
     for k in range(len(code) - 1, -1, -1):
@@ -96,7 +110,8 @@ def test_random_programs(seed, long, monkeypatch):
 
 
 def chains(count: int, length: int) -> Program:
-    """So many products of so many factors, one factor after the other, each of its own input; one result a chain."""
+    """So many products of so many factors, one factor after the other, each of its own input;
+    one result a chain."""
     code = [Operation("input", (0, k)) for k in range(count)]
     ends = list(range(count))
     for k in range(count):
@@ -111,7 +126,11 @@ def test_the_share_of_waiting_is_the_longest_chain_by_all_operations_at_two_a_cy
     assert schedule.waiting_share(chains(8, 50)) == pytest.approx(1.0)
     assert schedule.waiting_share(chains(16, 50)) == pytest.approx(0.5)
     assert schedule.waiting_share(Program((), (), ((),))) == 0
-    divided = Program((1,), (Operation("input", (0, 0)), Operation("inv", (0,)), Operation("add", (1, 1))), ((2,),))
+    divided = Program(
+        (1,),
+        (Operation("input", (0, 0)), Operation("inv", (0,)), Operation("add", (1, 1))),
+        ((2,),),
+    )
     assert schedule.waiting_share(divided) == pytest.approx(2 * (13 + 4) / 2)
     assert schedule.waits(chains(8, 50)) and not schedule.waits(chains(16, 50))
 
@@ -127,11 +146,14 @@ def test_two_tiles_at_once_where_a_short_program_waits_and_writes_little():
 
 
 def test_operations_rest_until_their_operands_are_there():
-    """Eight chains, given one after the other: where the program waits, none is carried on before its time."""
+    """Eight chains, given one after the other: where the program waits,
+    none is carried on before its time."""
     program = chains(8, 19)  # too many results for two tiles at once
     assert schedule.waits(program) and schedule.tiles_at_once(program) == 1
     found = schedule.scheduled(program)
-    assert computed(found, [0.1 * k for k in range(8)]) == computed(program, [0.1 * k for k in range(8)])
+    assert computed(found, [0.1 * k for k in range(8)]) == computed(
+        program, [0.1 * k for k in range(8)]
+    )
     step, steps = {}, 0
     for k, op in enumerate(found.code):
         if op.name == "mul":

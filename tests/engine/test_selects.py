@@ -30,11 +30,16 @@ def test_masks_that_something_else_needs_stay():
 def test_every_width_takes_the_branch_that_casadi_takes():
     x = SX.sym("x", 3)
     nested = casadi.if_else(
-        x[0] < x[1], casadi.if_else(x[2] > 0, x[0], casadi.sqrt(x[2])), casadi.if_else(x[2], x[1], 7)
+        x[0] < x[1],
+        casadi.if_else(x[2] > 0, x[0], casadi.sqrt(x[2])),
+        casadi.if_else(x[2], x[1], 7),
     )
-    f = casadi.Function("f", [x], [casadi.vertcat(nested, casadi.if_else(x[0] >= x[2], -x[1], x[1] * x[2]))])
+    f = casadi.Function(
+        "f", [x], [casadi.vertcat(nested, casadi.if_else(x[0] >= x[2], -x[1], x[1] * x[2]))]
+    )
     rows = np.random.default_rng(0).choice([-2.0, -0.5, 0.0, 0.5, 2.0], size=(200, 3))
-    rows = rows[~((rows[:, 0] < rows[:, 1]) & (rows[:, 2] < 0))]  # sqrt of a negative number is NaN, and refused
+    # sqrt of a negative number is NaN, and refused
+    rows = rows[~((rows[:, 0] < rows[:, 1]) & (rows[:, 2] < 0))]
     expected = np.array([np.array(f(row)).ravel() for row in rows])
     kernel = compile(f, {"x": 3})
     assert np.array_equal(kernel(rows), expected)

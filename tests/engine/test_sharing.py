@@ -1,4 +1,5 @@
-"""Batches shared among threads: same bits, no race on first use, nothing kept alive, and again after a fork."""
+"""Batches shared among threads: same bits, no race on first use, nothing kept alive,
+and again after a fork."""
 
 from __future__ import annotations
 
@@ -65,7 +66,9 @@ def test_any_sharing_gives_the_same_bits(kernel, four_threads, more):
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_rounds_give_the_same_bits_and_name_the_first_bad_sample(kernel, four_threads, monkeypatch, count):
+def test_rounds_give_the_same_bits_and_name_the_first_bad_sample(
+    kernel, four_threads, monkeypatch, count
+):
     x = np.random.default_rng(0).uniform(-1, 1, (enough(kernel, 3), 2))
     lw.threads(count)
     truth = kernel(x)
@@ -140,8 +143,11 @@ def test_a_worker_that_comes_too_late_finds_the_state_of_its_call(kernel, four_t
         np.testing.assert_array_equal(kernel(x), expected)
 
 
-def test_workers_that_are_awake_take_the_next_batch_in_machine_code(kernel, four_threads, monkeypatch):
-    # a worker counts its looks, not the time: one that has no turn on a busy machine does not get tired
+def test_workers_that_are_awake_take_the_next_batch_in_machine_code(
+    kernel, four_threads, monkeypatch
+):
+    # a worker counts its looks, not the time: one that has no turn on a busy machine does not get
+    # tired
     monkeypatch.setattr(workers_module, "STAYS", 5_000_000)
     x = np.random.default_rng(6).uniform(-1, 1, (enough(kernel, 4), 2))
     out, expected, found = np.empty_like(x), kernel(x), None
@@ -188,7 +194,8 @@ def test_pieces_are_whole_grains_between_their_limits():
 
 
 def letters(*status):
-    """Letter boxes of workers that do not exist, and the arguments of `post` and `retract` up to the job."""
+    """Letter boxes of workers that do not exist,
+    and the arguments of `post` and `retract` up to the job."""
     boxes = np.zeros((len(status), BOX), dtype=np.int64)
     boxes[:, STATUS] = status
     return boxes, (boxes.ctypes.data, len(boxes))
@@ -199,7 +206,14 @@ def test_a_job_is_posted_to_those_who_are_awake_and_retracted():
     post, retract = sharing_code.function("post"), sharing_code.function("retract")
     assert post(*where, 1234, 2) == 2
     assert boxes[:, STATUS].tolist() == [ASLEEP, POSTED, TAKEN, POSTED, CLAIMED, AWAKE]
-    assert boxes[:, JOB].tolist() == [0, 1234, 0, 1234, 0, 0] and boxes[:, PART].tolist() == [0, 1, 0, 2, 0, 0]
+    assert boxes[:, JOB].tolist() == [0, 1234, 0, 1234, 0, 0] and boxes[:, PART].tolist() == [
+        0,
+        1,
+        0,
+        2,
+        0,
+        0,
+    ]
     assert post(*where, 99, 5) == 1 and boxes[5, JOB] == 99
     assert retract(*where, 1234, 10) == 1
     assert boxes[:, STATUS].tolist() == [ASLEEP, AWAKE, TAKEN, AWAKE, CLAIMED, POSTED]
@@ -250,8 +264,12 @@ print("same" if (kernel(x) == 2).all() else "differ")
 
 
 @pytest.mark.parametrize(
-    "program", [RACE, FORK, INTERRUPT], ids=["first calls at once", "after a fork", "interrupted at any moment"]
+    "program",
+    [RACE, FORK, INTERRUPT],
+    ids=["first calls at once", "after a fork", "interrupted at any moment"],
 )
 def test_in_a_new_process(program, tmp_path):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=3600, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=3600, cwd=tmp_path
+    )
     assert done.stdout == "same\n", done.stderr

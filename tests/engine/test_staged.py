@@ -1,4 +1,5 @@
-"""Staged kernels: loops over tables, early ends, scratch tiles, floats that doubles decide again."""
+"""Staged kernels: loops over tables, early ends, scratch tiles, floats that doubles decide
+again."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def test_place_in_the_batch_and_threads_change_nothing() -> None:
 
 
 def in_groups(k: Stages) -> None:
-    """How many points of groups whose centre is near lie within reach: nested loops, a condition, a tile."""
+    """How many points of groups whose centre is near lie within reach: nested loops, a condition,
+    a tile."""
     x = k.input("x", 3)
     groups = k.table("groups", {"center": 3, "reach": 1}, ("row", "first", "count"))
     points = k.table("points", {"center": 3}, ())
@@ -223,7 +225,12 @@ def test_functions_of_floats_are_those_of_doubles_rounded() -> None:
         y = k.variable(4)
         with k.rows(rows) as row:
             z = x * row["scale"]
-            k.assign(y, casadi.vertcat(casadi.sin(z), casadi.cos(z), casadi.sqrt(casadi.fabs(z)), casadi.floor(z)))
+            k.assign(
+                y,
+                casadi.vertcat(
+                    casadi.sin(z), casadi.cos(z), casadi.sqrt(casadi.fabs(z)), casadi.floor(z)
+                ),
+            )
         k.output("y", y)
 
     x = np.float32(RNG.uniform(-1e6, 1e6, 500)).astype(float)

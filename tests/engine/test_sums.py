@@ -40,9 +40,21 @@ def test_a_sum_that_others_need_stays_whole():
 
 
 def test_the_error_of_a_sum_keeps_its_order():
-    """Knuth's two-sum: the rounding error of a + b, which any other order of its additions destroys."""
-    steps = [("add", 0, 1), ("sub", 2, 0), ("sub", 2, 3), ("sub", 0, 4), ("sub", 1, 3), ("add", 5, 6)]
-    code = (Operation("input", (0, 0)), Operation("input", (1, 0)), *(Operation(n, tuple(args)) for n, *args in steps))
+    """Knuth's two-sum: the rounding error of a + b,
+    which any other order of its additions destroys."""
+    steps = [
+        ("add", 0, 1),
+        ("sub", 2, 0),
+        ("sub", 2, 3),
+        ("sub", 0, 4),
+        ("sub", 1, 3),
+        ("add", 5, 6),
+    ]
+    code = (
+        Operation("input", (0, 0)),
+        Operation("input", (1, 0)),
+        *(Operation(n, tuple(args)) for n, *args in steps),
+    )
     p = Program((1, 1), code, ((7,),))
     assert chained(p).code == code
 
@@ -63,6 +75,11 @@ def test_any_sum_keeps_its_value(seed):
     got = compile(f, {"x": 6})(at)
     expected = np.array([np.array(f(row)).ravel() for row in at])
     # the same numbers in another order: rounding relative to the largest intermediate value
-    largest = max(np.abs(np.array(casadi.Function("g", [x], [casadi.vertcat(*values)])(row))).max() for row in at)
+    largest = max(
+        np.abs(np.array(casadi.Function("g", [x], [casadi.vertcat(*values)])(row))).max()
+        for row in at
+    )
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * largest)
-    assert optimised(from_casadi(f)).operations <= without_dead_code(fused(from_casadi(f))).operations
+    assert (
+        optimised(from_casadi(f)).operations <= without_dead_code(fused(from_casadi(f))).operations
+    )

@@ -113,12 +113,15 @@ print("ready", done[0].shape)
 
 @pytest.mark.parametrize("is_prompt", [True, False])
 def test_on_a_real_terminal(is_prompt, tmp_path):
-    """At the prompt of Python a first call says that it compiles; the same lines in a script say nothing."""
+    """At the prompt of Python a first call says that it compiles;
+    the same lines in a script say nothing."""
     (tmp_path / "script.py").write_text(SESSION)
     command = [sys.executable, "-q", "-i"] if is_prompt else [sys.executable, "script.py"]
     master, slave = pty.openpty()
     environment = {**os.environ, "LINKWORK_CACHE": str(tmp_path / "cache"), "TERM": "xterm"}
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=tmp_path, env=environment)
+    process = subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=slave, cwd=tmp_path, env=environment
+    )
     os.close(slave)
     if is_prompt:
         os.write(master, (SESSION + "exit()\n").encode())

@@ -1,6 +1,8 @@
-"""Bombs: files made to cost more than their size; each kind costs processor seconds in proportion to its bytes.
+"""Bombs: files made to cost more than their size;
+each kind costs processor seconds in proportion to its bytes.
 
-python -m tests.formats.bombs 1.0     every kind with about that many megabytes; seconds a megabyte on the terminal
+python -m tests.formats.bombs 1.0     every kind with about that many megabytes; seconds a megabyte
+                                      on the terminal
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ SLOWEST = 1.0
 """Processor seconds a megabyte that a file may cost, refused or read."""
 
 JOINT = (
-    '<link name="b{k}"/><joint name="j{k}" type="continuous"><parent link="base"/><child link="b{k}"/>INSIDE</joint>'
+    '<link name="b{k}"/><joint name="j{k}" type="continuous"><parent link="base"/><child '
+    'link="b{k}"/>INSIDE</joint>'
 )
 
 
@@ -46,7 +49,9 @@ def chain(size: float) -> str:
     count = min(int(size * 1e6 / 110), 3000)
     links = "".join(f'<link name="b{k}"/>' for k in range(count))
     row = '<joint name="j{}" type="continuous"><parent link="{}"/><child link="b{}"/></joint>'
-    return urdf(links + "".join(row.format(k, f"b{k - 1}" if k else "base", k) for k in range(count)))
+    return urdf(
+        links + "".join(row.format(k, f"b{k - 1}" if k else "base", k) for k in range(count))
+    )
 
 
 def mjcf(inside: str = "", after: str = "", before: str = "", count: int = 300) -> str:
@@ -73,7 +78,8 @@ def followers(size: float) -> str:
     count = int(size * 1e6 / 130)
     row = JOINT.replace("INSIDE", '<mimic joint="j{leader}"/>')
     return urdf(
-        JOINT.format(k=0).replace("INSIDE", "") + "".join(row.format(k=k, leader=k - 1) for k in range(1, count))
+        JOINT.format(k=0).replace("INSIDE", "")
+        + "".join(row.format(k=k, leader=k - 1) for k in range(1, count))
     )
 
 
@@ -111,29 +117,41 @@ YAML = 0.9
 BOMBS: dict[str, Callable[[float], str]] = {
     "urdf: unknown leaders": lambda size: joints('<mimic joint="leader_of_joint_{k:06}"/>', size),
     "urdf: two long names": lambda size: urdf(
-        JOINT.format(k=0).replace("j0", long(size, 0.5)).replace("INSIDE", f'<mimic joint="b{long(size, 0.5)}"/>')
+        JOINT.format(k=0)
+        .replace("j0", long(size, 0.5))
+        .replace("INSIDE", f'<mimic joint="b{long(size, 0.5)}"/>')
     ),
     "urdf: unknown tags": lambda size: urdf(rows('<lnk{k:05} nme="x"/>', size)),
-    "urdf: unknown attributes": lambda size: urdf('<link name="a" ' + rows('atribute{k:06}="" ', size) + "/>"),
+    "urdf: unknown attributes": lambda size: urdf(
+        '<link name="a" ' + rows('atribute{k:06}="" ', size) + "/>"
+    ),
     "urdf: links without joints": lambda size: urdf(rows('<link name="b{k:06}"/>', size)),
     "urdf: one name for all links": lambda size: urdf(rows('<link name="b"/>', size)),
     "urdf: visuals with two materials": lambda size: link(
         rows('<visual><material name="m{k}"/><material name="n"/></visual>', size)
     ),
     "urdf: visuals without geometry": lambda size: link(rows("<visual/>", size)),
-    "urdf: second elements": lambda size: link("<inertial>" + rows('<mass value="1"/>', size) + "</inertial>"),
+    "urdf: second elements": lambda size: link(
+        "<inertial>" + rows('<mass value="1"/>', size) + "</inertial>"
+    ),
     "urdf: second elements that differ": lambda size: link(
         rows('<inertial><mass value="{k}"/><inertia/></inertial>', size)
     ),
     "urdf: a row of followers": lambda size: joints('<mimic joint="j{k}0"/>', size),
     "urdf: joints of nobody": lambda size: urdf(
-        rows('<joint name="j{k}" type="fixed"><parent link="p{k:05}"/><child link="c{k:05}"/></joint>', size)
+        rows(
+            '<joint name="j{k}" type="fixed"><parent link="p{k:05}"/><child '
+            'link="c{k:05}"/></joint>',
+            size,
+        )
     ),
     "urdf: a long chain": chain,
     "urdf: a star": lambda size: joints('<axis xyz="0 0 1"/>', size),
     "urdf: left-over macros": lambda size: urdf(rows("<xacro:a{k:05}/>", size)),
     "urdf: deep": lambda size: urdf(rows("<link>", size)),
-    "urdf: one long number": lambda size: urdf(f'<joint name="j" type="fixed"><origin xyz="{long(size)}"/></joint>'),
+    "urdf: one long number": lambda size: urdf(
+        f'<joint name="j" type="fixed"><origin xyz="{long(size)}"/></joint>'
+    ),
     "mjcf: unknown joints of equalities": lambda size: mjcf(
         after="<equality>" + rows('<joint joint1="jj{k:06}" joint2="j1"/>', size) + "</equality>"
     ),
@@ -152,13 +170,19 @@ BOMBS: dict[str, Callable[[float], str]] = {
     "mjcf: colours that are none": lambda size: mjcf(rows('<geom size="1" rgba=""/>', size)),
     "yaml: unknown bodies": lambda size: yaml(
         "".join(f"  b{k}: {{mass: 1}}\n" for k in range(300)),
-        "joints:\n" + rows("  j{k:05}: {{type: fixed, parent: bb{k:05}, child: b1}}\n", min(size, YAML)),
+        "joints:\n"
+        + rows("  j{k:05}: {{type: fixed, parent: bb{k:05}, child: b1}}\n", min(size, YAML)),
     ),
-    "yaml: unknown keys": lambda size: yaml(rows("  b{k:05}: {{mss: 1}}\n", min(size, YAML)), "joints: {}\n"),
+    "yaml: unknown keys": lambda size: yaml(
+        rows("  b{k:05}: {{mss: 1}}\n", min(size, YAML)), "joints: {}\n"
+    ),
     "yaml: visuals of no kind": lambda size: yaml(
-        "  b:\n    mass: 1\n    visuals:\n" + rows("      - {{kind: boxx}}\n", min(size, YAML)), "joints: {}\n"
+        "  b:\n    mass: 1\n    visuals:\n" + rows("      - {{kind: boxx}}\n", min(size, YAML)),
+        "joints: {}\n",
     ),
-    "yaml: one long name": lambda size: yaml("  b: {mass: 1}\n", f"joints:\n  {long(min(size, YAML))}: 1\n"),
+    "yaml: one long name": lambda size: yaml(
+        "  b: {mass: 1}\n", f"joints:\n  {long(min(size, YAML))}: 1\n"
+    ),
     "sdf: links without joints": lambda size: sdf(rows('<link name="b{k:06}"/>', size)),
     "sdf: unknown frames": lambda size: sdf(
         rows('<link name="b{k:06}"><pose relative_to="c{k:06}">0 0 0 0 0 0</pose></link>', size)
@@ -169,16 +193,24 @@ BOMBS: dict[str, Callable[[float], str]] = {
     "sdf: a chain of frames": lambda size: sdf(
         '<link name="b"/><frame name="f0" attached_to="b"/>'
         + "".join(
-            f'<frame name="f{k + 1}" attached_to="f{k}"><pose relative_to="f{k}">0 0 1 0 0 0</pose></frame>'
+            f'<frame name="f{k + 1}" attached_to="f{k}"><pose relative_to="f{k}">0 0 1 0 0 '
+            "0</pose></frame>"
             for k in range(int(size * 1e6 / 85))
         )
     ),
     "sdf: joints of nobody": lambda size: sdf(
-        rows('<joint name="j{k}" type="fixed"><parent>p{k:05}</parent><child>c{k:05}</child></joint>', size)
+        rows(
+            '<joint name="j{k}" '
+            'type="fixed"><parent>p{k:05}</parent><child>c{k:05}</child></joint>',
+            size,
+        )
     ),
-    "sdf: one long pose": lambda size: sdf(f'<link name="b"><pose>{"0 " * int(size * 5e5)}</pose></link>'),
+    "sdf: one long pose": lambda size: sdf(
+        f'<link name="b"><pose>{"0 " * int(size * 5e5)}</pose></link>'
+    ),
     "mjcf: attachments of nobody": lambda size: mjcf(
-        rows('<attach model="m{k:05}" prefix="p"/>', size), before='<asset><model name="m" file="x.xml"/></asset>'
+        rows('<attach model="m{k:05}" prefix="p"/>', size),
+        before='<asset><model name="m" file="x.xml"/></asset>',
     ),
     "mjcf: attached to itself": lambda size: mjcf(
         '<body name="x"><geom size="1"/></body>' + rows('<attach body="x" prefix="p{k}"/>', size)
@@ -190,10 +222,13 @@ BOMBS: dict[str, Callable[[float], str]] = {
         rows(MARKED.replace("MARK", 'linkwork:is="point" linkwork:point="p{k}"') + FIXED, size),
     ),
     "urdf: each follows the one before": followers,
-    "urdf: anagrams": lambda size: urdf("".join(f"<{word}/>" for word in anagrams("tnioj-lairetam", int(size * 6e4)))),
+    "urdf: anagrams": lambda size: urdf(
+        "".join(f"<{word}/>" for word in anagrams("tnioj-lairetam", int(size * 6e4)))
+    ),
     "yaml: points and lines": lambda size: drawn(min(size, YAML)),
     "yaml: variables": lambda size: yaml(
-        "  b: {mass: 1}\n", "joints: {}\nvariables:\n" + rows("  v{k}: {{value: 1}}\n", min(size, YAML))
+        "  b: {mass: 1}\n",
+        "joints: {}\nvariables:\n" + rows("  v{k}: {{value: 1}}\n", min(size, YAML)),
     ),
     "yaml: frames": lambda size: yaml(
         "  b: {mass: 1}\n", "joints: {}\nframes:\n" + rows("  v{k}: {{body: b}}\n", min(size, YAML))
@@ -201,7 +236,9 @@ BOMBS: dict[str, Callable[[float], str]] = {
     "yaml: a chain": lambda size: yaml_chain(min(size, YAML)),
     "sdf: joints to the world": lambda size: sdf(
         rows(
-            '<link name="b{k}"/><joint name="j{k}" type="fixed"><parent>world</parent><child>b{k}</child></joint>', size
+            '<link name="b{k}"/><joint name="j{k}" '
+            'type="fixed"><parent>world</parent><child>b{k}</child></joint>',
+            size,
         )
     ),
     "sdf: joints at frames": lambda size: sdf(
@@ -228,7 +265,9 @@ BOMBS: dict[str, Callable[[float], str]] = {
     ),
     "mjcf: nested classes": lambda size: mjcf(
         rows('<geom class="c{k}"/>', 0.3 * size, 200),
-        before="<default>" + nested('<default class="c{k}"><geom size="1"/>', 0.7 * size, "</default>") + "</default>",
+        before="<default>"
+        + nested('<default class="c{k}"><geom size="1"/>', 0.7 * size, "</default>")
+        + "</default>",
     ),
     "mjcf: keyframes": lambda size: mjcf(
         after="<keyframe>" + rows('<key name="k{k}" qpos="1"/>', size) + "</keyframe>"
@@ -240,17 +279,26 @@ BOMBS: dict[str, Callable[[float], str]] = {
         nested('<body name="c{k}"><joint name="i{k}"/><geom size="1"/>', size, "</body>"), count=1
     ),
     "mjcf: turned shapes": lambda size: mjcf(rows('<geom size="1" euler="1 2 3"/>', size)),
-    "mjcf: shapes in frames": lambda size: mjcf(rows('<frame euler="1 2 3"><geom size="1"/></frame>', size)),
-    "mjcf: welds": lambda size: mjcf(after="<equality>" + rows('<weld body1="b1" body2="b2"/>', size) + "</equality>"),
-    "mjcf: actuators": lambda size: mjcf(after="<actuator>" + rows('<motor joint="j1"/>', size) + "</actuator>"),
+    "mjcf: shapes in frames": lambda size: mjcf(
+        rows('<frame euler="1 2 3"><geom size="1"/></frame>', size)
+    ),
+    "mjcf: welds": lambda size: mjcf(
+        after="<equality>" + rows('<weld body1="b1" body2="b2"/>', size) + "</equality>"
+    ),
+    "mjcf: actuators": lambda size: mjcf(
+        after="<actuator>" + rows('<motor joint="j1"/>', size) + "</actuator>"
+    ),
     "srdf: groups of nobody": lambda size: (
-        '<robot name="r">' + rows('<group name="g{k:06}"><group name="h{k:06}"/></group>', size) + "</robot>"
+        '<robot name="r">'
+        + rows('<group name="g{k:06}"><group name="h{k:06}"/></group>', size)
+        + "</robot>"
     ),
 }
 
 
 def seconds_per_megabyte(kind: str, size: float) -> float:
-    """Processor seconds a megabyte of one kind of bomb; exceptions that are not linkwork's pass through."""
+    """Processor seconds a megabyte of one kind of bomb;
+    exceptions that are not linkwork's pass through."""
     text = BOMBS[kind](size)
     before = time.process_time()
     try:

@@ -1,11 +1,13 @@
 """Fuzzing of every reader: damaged and generated files, read from a folder with decoys around it.
 
-    python -m tests.formats.fuzzing 30000      that many inputs, shared among the readers; figures on the terminal
-    python -m tests.formats.fuzzing 30000 --beside    and every URDF and MJCF that is read beside Pinocchio and MuJoCo
+    python -m tests.formats.fuzzing 30000      that many inputs, shared among the readers; figures
+    on the terminal python -m tests.formats.fuzzing 30000 --beside    and every URDF and MJCF that
+    is read beside Pinocchio and MuJoCo
 
-An input may become a robot or one of linkwork's own errors. Everything else is a finding: another exception, a number
-that is not finite, more than `SLOWEST` processor seconds a megabyte (and `LEAST` for whatever a file costs at least),
-or a file opened outside the folder that was given; with --beside also a robot that is another one there.
+An input may become a robot or one of linkwork's own errors. Everything else is a finding: another
+exception, a number that is not finite, more than `SLOWEST` processor seconds a megabyte
+(and `LEAST` for whatever a file costs at least), or a file opened outside the folder that was
+given; with --beside also a robot that is another one there.
 """
 
 from __future__ import annotations
@@ -41,9 +43,19 @@ from tests.published import URDFS
 
 SLOWEST, LEAST = 1.0, 0.5
 MJCF_FOLDER = Path(__file__).parent / "mjcf"
-URDF_TEXTS = [ARM] + [URDFS[name].read_text() for name in ("panda/panda", "ur/ur5_robot", "finger_edu/finger_edu")]
-LURES = ("../decoy.xml", "../../decoy.stl", "/etc/passwd", "file:///etc/hostname", "package://../decoy.stl", "link.stl")
-"""Names of files that must not be opened: beside the folder, above it, and through a link out of it."""
+URDF_TEXTS = [ARM] + [
+    URDFS[name].read_text() for name in ("panda/panda", "ur/ur5_robot", "finger_edu/finger_edu")
+]
+LURES = (
+    "../decoy.xml",
+    "../../decoy.stl",
+    "/etc/passwd",
+    "file:///etc/hostname",
+    "package://../decoy.stl",
+    "link.stl",
+)
+"""Names of files that must not be opened: beside the folder, above it,
+and through a link out of it."""
 ODD = (
     "",
     "0",
@@ -107,14 +119,21 @@ def damaged_mjcf(rng: random.Random) -> str:
     text = test_mjcf_fuzz.damaged(rng.choice(test_mjcf_fuzz.TEXTS), rng)
     if rng.random() < 0.3:
         lure = rng.choice(LURES)
-        attach = f'<asset><model name="m" file="{lure}"/></asset><worldbody><attach model="m" prefix="p"/></worldbody>'
-        extra = rng.choice([f'<include file="{lure}"/>', f'<asset><mesh name="m" file="{lure}"/></asset>', attach])
+        attach = (
+            f'<asset><model name="m" file="{lure}"/></asset><worldbody><attach model="m" '
+            'prefix="p"/></worldbody>'
+        )
+        extra = rng.choice(
+            [f'<include file="{lure}"/>', f'<asset><mesh name="m" file="{lure}"/></asset>', attach]
+        )
         text = text.replace("</mujoco>", extra + "</mujoco>")
     return text
 
 
 def damaged_yaml(rng: random.Random) -> str:
-    text = test_robot_yaml_fuzz.damaged(test_robot_yaml_fuzz.FILES[rng.choice(sorted(test_robot_yaml_fuzz.FILES))], rng)
+    text = test_robot_yaml_fuzz.damaged(
+        test_robot_yaml_fuzz.FILES[rng.choice(sorted(test_robot_yaml_fuzz.FILES))], rng
+    )
     if rng.random() < 0.2:
         text += f"\n  lured: {{mass: 0, visuals: [{{mesh: {rng.choice(LURES)!r}}}]}}\n"
     return text
@@ -125,7 +144,11 @@ def generated_xml(rng: random.Random, tags: dict[str, str], depth: int = 0) -> s
     words = tags[tag].split()
     chosen = rng.sample(words, rng.randint(0, min(4, len(words))))
     text = " ".join(f'{word}="{_word(rng)}"' for word in chosen)
-    inside = "".join(generated_xml(rng, tags, depth + 1) for _ in range(rng.randint(0, 3))) if depth < 4 else ""
+    inside = (
+        "".join(generated_xml(rng, tags, depth + 1) for _ in range(rng.randint(0, 3)))
+        if depth < 4
+        else ""
+    )
     return f"<{tag} {text}>{inside}</{tag}>"
 
 
@@ -134,7 +157,21 @@ def _word(rng: random.Random) -> str:
     if kind < 0.4:
         return " ".join(repr(rng.uniform(-2, 2)) for _ in range(rng.choice([1, 3, 3, 4, 6])))
     return rng.choice(
-        ["a", "b", "c", "revolute", "fixed", "true", "hinge", "sphere", "mesh", *LURES, "nan", "", "1e308"]
+        [
+            "a",
+            "b",
+            "c",
+            "revolute",
+            "fixed",
+            "true",
+            "hinge",
+            "sphere",
+            "mesh",
+            *LURES,
+            "nan",
+            "",
+            "1e308",
+        ]
     )
 
 
@@ -167,15 +204,28 @@ def _of_schema(rng: random.Random, schema: dict, depth: int) -> str:
         return str(rng.choice(schema.get("enum", [schema.get("const")])))
     if schema.get("type") == "object":
         own = schema.get("properties", {})
-        names = [*schema.get("required", []), *rng.sample(sorted(own), rng.randint(0, min(3, len(own))))]
-        pairs = [f"{name}: {_of_schema(rng, own.get(name, {}), depth + 1)}" for name in dict.fromkeys(names)]
+        names = [
+            *schema.get("required", []),
+            *rng.sample(sorted(own), rng.randint(0, min(3, len(own)))),
+        ]
+        pairs = [
+            f"{name}: {_of_schema(rng, own.get(name, {}), depth + 1)}"
+            for name in dict.fromkeys(names)
+        ]
         more = schema.get("additionalProperties")
         if isinstance(more, dict):
-            pairs += [f"{name}: {_of_schema(rng, more, depth + 1)}" for name in rng.sample("abc", rng.randint(1, 2))]
+            pairs += [
+                f"{name}: {_of_schema(rng, more, depth + 1)}"
+                for name in rng.sample("abc", rng.randint(1, 2))
+            ]
         return "{" + ", ".join(pairs) + "}"
     if schema.get("type") == "array":
         count = schema.get("minItems", rng.randint(0, 3))
-        return "[" + ", ".join(_of_schema(rng, schema.get("items", {}), depth + 1) for _ in range(count)) + "]"
+        return (
+            "["
+            + ", ".join(_of_schema(rng, schema.get("items", {}), depth + 1) for _ in range(count))
+            + "]"
+        )
     return rng.choice(["1", "0.25", "-3", "a", "b", "world", "2 mm", '"${2*pi}"', "x"])
 
 
@@ -187,13 +237,35 @@ def sdf_texts() -> list[str]:
     ends = "<parent>arm</parent><child>tip</child><axis><xyz>0 0 1</xyz></axis>"
     weld = f'<joint name="hold" type="prismatic">{ends}</joint>'
     chain = LINKS + tip + frames + hinge("<pose>0.1 0 0 0 0.2 0</pose>") + weld
-    robots = [as_sdf(lw.load(URDFS[name], mimic="independent", check="any")) for name in ("ur/ur5_robot",)]
-    return [*robots, model(chain), model(chain + loop), model(chain, "1.4"), model(LINKS + hinge(""))]
+    robots = [
+        as_sdf(lw.load(URDFS[name], mimic="independent", check="any")) for name in ("ur/ur5_robot",)
+    ]
+    return [
+        *robots,
+        model(chain),
+        model(chain + loop),
+        model(chain, "1.4"),
+        model(LINKS + hinge("")),
+    ]
 
 
 SDF_WORDS = sorted(
     {
-        *("sdf", "model", "link", "joint", "pose", "inertial", "mass", "inertia", "ixx", "ixy", "axis", "xyz", "limit"),
+        *(
+            "sdf",
+            "model",
+            "link",
+            "joint",
+            "pose",
+            "inertial",
+            "mass",
+            "inertia",
+            "ixx",
+            "ixy",
+            "axis",
+            "xyz",
+            "limit",
+        ),
         *(
             "lower",
             "upper",
@@ -208,7 +280,17 @@ SDF_WORDS = sorted(
             "mesh",
             "uri",
         ),
-        *("dynamics", "damping", "friction", "spring_stiffness", "include", "world", "gravity", "axis2", "effort"),
+        *(
+            "dynamics",
+            "damping",
+            "friction",
+            "spring_stiffness",
+            "include",
+            "world",
+            "gravity",
+            "axis2",
+            "effort",
+        ),
     }
 )
 
@@ -227,12 +309,16 @@ def damaged_sdf(rng: random.Random) -> str:
 def generated_sdf(rng: random.Random, depth: int = 0) -> str:
     if depth == 0:
         inside = "".join(generated_sdf(rng, 1) for _ in range(rng.randint(1, 6)))
-        return f'<sdf version="{rng.choice(["1.9", "1.7", "1.4", "2", "x"])}"><model name="m">{inside}</model></sdf>'
+        return (
+            f'<sdf version="{rng.choice(["1.9", "1.7", "1.4", "2", "x"])}"><model '
+            f'name="m">{inside}</model></sdf>'
+        )
     tag = rng.choice(SDF_WORDS)
     words = " ".join(
         f'{word}="{_word(rng)}"'
         for word in rng.sample(
-            ["name", "type", "relative_to", "attached_to", "expressed_in", "version"], rng.randint(0, 3)
+            ["name", "type", "relative_to", "attached_to", "expressed_in", "version"],
+            rng.randint(0, 3),
         )
     )
     if depth > 3 or rng.random() < 0.4:
@@ -281,7 +367,8 @@ MAKERS = {
 
 _opened: list[str] | None = None
 _reader = 0
-"""The thread that reads: what others of this process open meanwhile, such as the compiler's cache, is their affair."""
+"""The thread that reads: what others of this process open meanwhile, such as the compiler's cache,
+is their affair."""
 
 
 def _hook(event: str, arguments: tuple) -> None:
@@ -291,7 +378,8 @@ def _hook(event: str, arguments: tuple) -> None:
         _opened.append(os.fsdecode(arguments[0]))
 
 
-sys.addaudithook(_hook)  # hooks stay for the life of the process; this one listens only inside `watched`
+# hooks stay for the life of the process; this one listens only inside `watched`
+sys.addaudithook(_hook)
 
 
 @contextmanager
@@ -318,7 +406,8 @@ def house(folder: Path) -> Path:
 
 
 def attacked(folder: Path, kind: str, ending: str, seed: int, peers: bool = False) -> str:
-    """Read one input from a file: "robot", or the name of the error; AssertionError for a finding."""
+    """Read one input from a file: "robot", or the name of the error; AssertionError for a
+    finding."""
     text = MAKERS[kind, ending](random.Random(f"{kind}{ending}{seed}"))
     file = folder / f"input{ending}"
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -339,7 +428,9 @@ def attacked(folder: Path, kind: str, ending: str, seed: int, peers: bool = Fals
         if taken < allowed_seconds:
             break
     assert taken < allowed_seconds, f"{label}: {taken:.1f} s for {len(text)} characters"
-    allowed = tuple(os.path.realpath(each) for each in (folder, FOLDER.parent, sys.prefix, sys.base_prefix))
+    allowed = tuple(
+        os.path.realpath(each) for each in (folder, FOLDER.parent, sys.prefix, sys.base_prefix)
+    )
     strange = [name for name in opened if not os.path.realpath(name).startswith(allowed)]
     assert not strange, f"{label}: opened {strange}"
     if outcome == "robot" and ending != ".srdf":
@@ -350,7 +441,8 @@ def attacked(folder: Path, kind: str, ending: str, seed: int, peers: bool = Fals
 
 
 def _beside(file: Path, label: str, ending: str) -> str:
-    """The verdict beside the peer. What a number of 1e308 beside one of 1e-3 costs in digits is no disagreement."""
+    """The verdict beside the peer. What a number of 1e308 beside one of 1e-3 costs in digits is no
+    disagreement."""
     from linkwork.cli.beside import _row
 
     row = _row(file, file.name, "urdf" if ending == ".urdf" else "mjcf", None)
@@ -361,11 +453,15 @@ def _beside(file: Path, label: str, ending: str) -> str:
 
 
 def _is_extreme(file: Path) -> bool:
-    numbers = re.findall(r"[0-9.]+[eE][+-]?\d+|\d{6,}", file.read_bytes().decode("utf-8", "replace"))
+    numbers = re.findall(
+        r"[0-9.]+[eE][+-]?\d+|\d{6,}", file.read_bytes().decode("utf-8", "replace")
+    )
     return any(not 1e-30 < abs(float(x)) < 1e5 for x in numbers if x.count(".") < 2 and float(x))
 
 
-def run(count: int, folder: Path, first: int = 0, peers: bool = False) -> Counter[tuple[str, str, str]]:
+def run(
+    count: int, folder: Path, first: int = 0, peers: bool = False
+) -> Counter[tuple[str, str, str]]:
     """`count` inputs, taken from all makers in turn."""
     found: Counter[tuple[str, str, str]] = Counter()
     inner = house(folder)
@@ -385,7 +481,10 @@ def main() -> None:
     for (kind, ending, outcome), number in sorted(found.items()):
         print(f"{number:7d}  {kind:9s} {ending:11s} {outcome}")
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"{count} inputs in {time.monotonic() - start:.0f} s, memory grew by {grown:.0f} MB, no finding")
+    print(
+        f"{count} inputs in {time.monotonic() - start:.0f} s, memory grew by {grown:.0f} MB, "
+        "no finding"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Largest accelerations of joints: read and written by every format that can hold them, and kept by motions."""
+"""Largest accelerations of joints: read and written by every format that can hold them,
+and kept by motions."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def test_accelerations_survive_every_format(ending, tmp_path):
     lw.save(robot, tmp_path / f"arm{ending}")
     again = lw.load(tmp_path / f"arm{ending}")
     for label in ("lower", "upper", "velocity", "effort", "acceleration"):
-        np.testing.assert_allclose(getattr(again.limits, label), getattr(robot.limits, label), rtol=1e-15)
+        np.testing.assert_allclose(
+            getattr(again.limits, label), getattr(robot.limits, label), rtol=1e-15
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""Files made to be slow cost processor seconds in proportion to their size, whether they are read or refused."""
+"""Files made to be slow cost processor seconds in proportion to their size,
+whether they are read or refused."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from linkwork.errors import LONGEST_MEANT, MOST_MEANT, did_you_mean
 from tests.formats.bombs import BOMBS, seconds_per_megabyte
 
 BUSY = 6.0
-"""Processor seconds a megabyte on a busy machine: `bombs.SLOWEST` for the slowest kind when it is idle, times what
-neighbours on the same core cost. Before, unknown leaders cost 300 and long names 190."""
+"""Processor seconds a megabyte on a busy machine: `bombs.SLOWEST` for the slowest kind when it is
+idle, times what neighbours on the same core cost. Before, unknown leaders cost 300 and long names
+190."""
 
 
 @pytest.mark.parametrize("kind", BOMBS)

@@ -1,4 +1,5 @@
-"""DH tables: their transforms by definition, dynamics against Pinocchio, and to_dh after from_dh as the identity."""
+"""DH tables: their transforms by definition, dynamics against Pinocchio,
+and to_dh after from_dh as the identity."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def row_matrix(row: dict, q: float, convention: str) -> np.ndarray:
 def random_row(rng: np.random.Generator, zeros: float = 0.3) -> dict:
     """Any numbers; some zero, as in real tables."""
     row = {key: float(rng.uniform(-1, 1)) * (rng.random() > zeros) for key in ("a", "d")}
-    row |= {key: float(rng.uniform(-3.1, 3.1)) * (rng.random() > zeros) for key in ("alpha", "theta")}
+    row |= {
+        key: float(rng.uniform(-3.1, 3.1)) * (rng.random() > zeros) for key in ("alpha", "theta")
+    }
     row["offset"] = float(rng.uniform(-3.1, 3.1)) * (rng.random() > 0.5)
     return row | {"joint": str(rng.choice(["revolute", "prismatic"]))}
 
@@ -51,7 +54,12 @@ def with_matter(row: dict, rng: np.random.Generator) -> dict:
     points, m = rng.normal(size=(5, 3)), rng.uniform(0.1, 1, 5)
     com = m @ points / m.sum()
     inertia = sum(k * (r @ r * np.eye(3) - np.outer(r, r)) for k, r in zip(m, points - com))
-    return {**row, "mass": float(m.sum()), "com": tuple(com.tolist()), "inertia": tuple(map(tuple, inertia.tolist()))}
+    return {
+        **row,
+        "mass": float(m.sum()),
+        "com": tuple(com.tolist()),
+        "inertia": tuple(map(tuple, inertia.tolist())),
+    }
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -79,14 +87,22 @@ def pin_model(rows: list[dict], convention: str) -> pin.Model:
         parent = row.get("parent", i - 1)
         turns = row["joint"] == "revolute"
         zero = turn("z", row["offset"]) if turns else move("z", row["offset"])
-        along, across = turn("z", row["theta"]) @ move("z", row["d"]), move("x", row["a"]) @ turn("x", row["alpha"])
-        before, after = (zero, along @ across) if convention == "standard" else (across @ zero, along)
+        along, across = (
+            turn("z", row["theta"]) @ move("z", row["d"]),
+            move("x", row["a"]) @ turn("x", row["alpha"]),
+        )
+        before, after = (
+            (zero, along @ across) if convention == "standard" else (across @ zero, along)
+        )
         base = np.eye(4) if parent in (None, -1) else afters[parent]
         joint = pin.JointModelRZ() if turns else pin.JointModelPZ()
         M = base @ before
         ids.append(
             model.addJoint(
-                0 if parent in (None, -1) else ids[parent], joint, pin.SE3(M[:3, :3], M[:3, 3]), f"joint{i + 1}"
+                0 if parent in (None, -1) else ids[parent],
+                joint,
+                pin.SE3(M[:3, :3], M[:3, 3]),
+                f"joint{i + 1}",
             )
         )
         afters.append(after)
@@ -124,7 +140,10 @@ def test_to_dh_undoes_from_dh_on_a_thousand_arms(convention):
         assert len(found) == len(rows)
         for row, back in zip(rows, found):
             assert back["joint"] == row["joint"]
-            numbers = [np.concatenate([np.ravel(each[key]) for key in row if key != "joint"]) for each in (back, row)]
+            numbers = [
+                np.concatenate([np.ravel(each[key]) for key in row if key != "joint"])
+                for each in (back, row)
+            ]
             assert np.abs(numbers[0] - numbers[1]).max() < 1e-12
 
 
@@ -133,7 +152,10 @@ def test_a_branched_table_with_limits_comes_back(convention):
     rng = np.random.default_rng(5)
     rows = [random_row(rng) for _ in range(5)]
     rows[2]["parent"], rows[4]["parent"] = 0, None
-    rows[1]["limits"], rows[3]["limits"] = (-1.0, 2.0), {"lower": -1.0, "upper": 1.0, "velocity": 3.0, "effort": 5.0}
+    rows[1]["limits"], rows[3]["limits"] = (
+        (-1.0, 2.0),
+        {"lower": -1.0, "upper": 1.0, "velocity": 3.0, "effort": 5.0},
+    )
     robot = lw.Robot.from_dh(rows, convention)
     found = dict(zip(robot.joints, robot.to_dh(convention)))
     for i, row in enumerate(rows):
@@ -156,11 +178,15 @@ def test_rows_made_with_common_normals_move_like_the_robot(name, convention):
     tool = np.eye(4)
     tool[:3, :3], tool[:3, 3] = table.tool.rotation, table.tool.position
     last = robot.model.joint(robot.joints[-1]).child
-    tip = next((j.child for j in robot.model.joints if j.parent == last and j.type == "fixed"), last)
+    tip = next(
+        (j.child for j in robot.model.joints if j.parent == last and j.type == "fixed"), last
+    )
     pose, expected = again.function("pose", again.bodies[-1])(q), robot.function("pose", tip)(q)
     np.testing.assert_allclose(np.array(pose) @ tool, np.array(expected), atol=1e-13)
     if not robot.model.kinematic_only:
-        tau, expected = (np.array(each.function("inverse_dynamics")(q, v, a)) for each in (again, robot))
+        tau, expected = (
+            np.array(each.function("inverse_dynamics")(q, v, a)) for each in (again, robot)
+        )
         np.testing.assert_allclose(tau, expected, rtol=1e-10, atol=1e-11)
 
 
@@ -169,7 +195,9 @@ def test_what_rows_cannot_hold_is_refused_by_name():
         lw.load("charmie-2022").to_dh()
     with pytest.raises(NotPossible, match='joint "th3_4" mimics "th3"'):
         lw.load("scara-arm").to_dh()
-    with pytest.raises(NotPossible, match=r'joint "hip_x_\w+" of robot "quadruped" branches off the base'):
+    with pytest.raises(
+        NotPossible, match=r'joint "hip_x_\w+" of robot "quadruped" branches off the base'
+    ):
         lw.load("quadruped").to_dh()
     with pytest.raises(NotPossible, match='"root_joint" of robot "ur5e" is floating'):
         lw.load("ur5e", root="floating").to_dh()
@@ -187,7 +215,10 @@ BAD = {
     "a ball joint": ([{"joint": "ball"}], "row 0: joint is 'ball'"),
     "a parent that comes later": ([{"parent": 1}, {}], "row 0: parent is 1"),
     "one limit": ([{"limits": (1,)}], "row 0: limits is"),
-    "an unsymmetric inertia": ([{"mass": 1, "inertia": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}], "inertia is not symmetric"),
+    "an unsymmetric inertia": (
+        [{"mass": 1, "inertia": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}],
+        "inertia is not symmetric",
+    ),
     "an impossible inertia": ([{"mass": 1, "inertia": np.diag([1, 1, 3])}], "violate A + B >= C"),
 }
 
@@ -205,20 +236,40 @@ def test_an_unknown_convention_is_refused():
 
 
 ODD = (
-    *(0, 1, -1, 1e308, 1e200, 1e-320, math.nan, math.inf, None, "x", "0.3", [], [1, 2, 3], np.eye(3), True, {}),
+    *(
+        0,
+        1,
+        -1,
+        1e308,
+        1e200,
+        1e-320,
+        math.nan,
+        math.inf,
+        None,
+        "x",
+        "0.3",
+        [],
+        [1, 2, 3],
+        np.eye(3),
+        True,
+        {},
+    ),
     *(10**400, "prismatic", {"lower": 0}, [1, -1], b"x", object(), 1j, np.array([1.0, 2.0, 3.0])),
 )
 
 
 def test_rows_from_nowhere_raise_only_our_errors():
-    """Three thousand tables with odd values in odd places: a robot without NaN, or an error of ours."""
+    """Three thousand tables with odd values in odd places: a robot without NaN,
+    or an error of ours."""
     robots = 0
     for seed in range(3000):
         rng = random.Random(seed)
         rows = []
         for _ in range(rng.randint(1, 3)):
             row = {key: rng.uniform(-1, 1) for key in ("a", "alpha", "d", "theta")}
-            row |= {rng.choice([*KEYS, "dd"]): rng.choice(ODD) for _ in range(rng.choice([0, 0, 1, 2]))}
+            row |= {
+                rng.choice([*KEYS, "dd"]): rng.choice(ODD) for _ in range(rng.choice([0, 0, 1, 2]))
+            }
             rows.append(row if rng.random() > 0.02 else rng.choice(ODD))
         convention = rng.choice(("standard", "modified"))
         try:
@@ -226,7 +277,9 @@ def test_rows_from_nowhere_raise_only_our_errors():
         except LinkworkError:
             continue
         robots += 1
-        assert all(math.isfinite(x) for joint in robot.model.joints for x in joint.placement.position)
+        assert all(
+            math.isfinite(x) for joint in robot.model.joints for x in joint.placement.position
+        )
         with contextlib.suppress(NotPossible):
             robot.to_dh(convention)
     assert 500 < robots < 2500

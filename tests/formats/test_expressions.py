@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwork.errors import LinkworkError
-from linkwork.formats.expressions import DEEPEST, FUNCTIONS, LONGEST, ExpressionError, parse_expression
+from linkwork.formats.expressions import (
+    DEEPEST,
+    FUNCTIONS,
+    LONGEST,
+    ExpressionError,
+    parse_expression,
+)
 
 VALUES = {"a": 0.3, "b": 1.7, "long_name": 145.0, "x2y": 4.0}
 
@@ -48,15 +54,21 @@ def test_an_expression_has_the_value_of_its_arithmetic(text, expected):
 def test_symbols_give_what_numbers_give(text):
     expression = parse_expression(text)
     symbols = {name: casadi.SX.sym(name) for name in VALUES}
-    result = casadi.Function("f", list(symbols.values()), [expression.value(symbols)])(*VALUES.values())
+    result = casadi.Function("f", list(symbols.values()), [expression.value(symbols)])(
+        *VALUES.values()
+    )
     assert float(result) == pytest.approx(expression.value(VALUES), rel=1e-14)
 
 
 def test_angles_follow_the_unit_of_the_file():
     assert parse_expression("sin(30)").value({}, "deg") == pytest.approx(0.5, rel=1e-15)
-    assert parse_expression("atan2(1, 1) + acos(0)").value({}, "deg") == pytest.approx(135.0, rel=1e-15)
+    assert parse_expression("atan2(1, 1) + acos(0)").value({}, "deg") == pytest.approx(
+        135.0, rel=1e-15
+    )
     x = casadi.SX.sym("x")
-    turned = casadi.Function("f", [x], [parse_expression("cos(x) + asin(x/100)").value({"x": x}, "deg")])
+    turned = casadi.Function(
+        "f", [x], [parse_expression("cos(x) + asin(x/100)").value({"x": x}, "deg")]
+    )
     assert float(turned(50)) == pytest.approx(math.cos(math.radians(50)) + 30.0, rel=1e-14)
 
 
@@ -102,7 +114,14 @@ def test_what_is_not_arithmetic_is_refused(text, sentence):
         parse_expression(text)
 
 
-COMPUTED = {"1/0": "division by zero", "sqrt(-1)": "", "log(0)": "", "10.0**400": "", "(-8)**0.5": "", "0**-1": ""}
+COMPUTED = {
+    "1/0": "division by zero",
+    "sqrt(-1)": "",
+    "log(0)": "",
+    "10.0**400": "",
+    "(-8)**0.5": "",
+    "0**-1": "",
+}
 
 
 @pytest.mark.parametrize("text", [*COMPUTED, "9**9**9", "exp(1000)", "tan(1e308*10)"])
@@ -112,7 +131,9 @@ def test_a_result_that_is_no_finite_number_is_refused(text):
 
 
 def test_an_unknown_variable_is_named_with_the_nearest():
-    with pytest.raises(ExpressionError, match='unknown variable "long_nam"; did you mean "long_name"'):
+    with pytest.raises(
+        ExpressionError, match='unknown variable "long_nam"; did you mean "long_name"'
+    ):
         parse_expression("2*long_nam").value(VALUES)
 
 

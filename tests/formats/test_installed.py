@@ -1,4 +1,5 @@
-"""Installed descriptions: found on disk through the package robot_descriptions, and never fetched."""
+"""Installed descriptions: found on disk through the package robot_descriptions, and never
+fetched."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def package(tmp_path, monkeypatch):
     (folder / "_repositories.py").write_text(REPOSITORIES)
     (folder / "_cache.py").write_text("raise RuntimeError('imported')")
     (folder / "arm_description.py").write_text(MODULE)
-    (folder / "odd_description.py").write_text("URDF_PATH = print('executed')\nMJCF_PATH: str = 3\n(")
+    (folder / "odd_description.py").write_text(
+        "URDF_PATH = print('executed')\nMJCF_PATH: str = 3\n("
+    )
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     monkeypatch.delitem(sys.modules, "robot_descriptions", raising=False)
     monkeypatch.setenv("ROBOT_DESCRIPTIONS_CACHE", str(tmp_path / "cache"))
@@ -66,7 +69,10 @@ def test_a_description_on_disk_is_loaded(package):
 
 def test_a_description_that_is_not_on_disk_is_not_fetched(package):
     assert installed_file("arm") is None
-    with pytest.raises(UnknownName, match='robot "arm" is known to robot_descriptions, but its files are not on this'):
+    with pytest.raises(
+        UnknownName,
+        match='robot "arm" is known to robot_descriptions, but its files are not on this',
+    ):
         lw.load("arm")
     with pytest.raises(UnknownName, match=r'there is no robot "armm"; did you mean "arm"'):
         lw.load("armm")
@@ -84,5 +90,7 @@ def test_without_the_package_nothing_is_installed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert installed_names() == []
     assert installed_file("arm") is None
-    with pytest.raises(UnknownName, match=r'there is no robot "zzzzzzz".*pip install "linkwork\[robots\]"'):
+    with pytest.raises(
+        UnknownName, match=r'there is no robot "zzzzzzz".*pip install "linkwork\[robots\]"'
+    ):
         lw.load("zzzzzzz")

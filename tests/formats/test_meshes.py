@@ -41,7 +41,9 @@ def test_packages_are_found_where_they_are_said_to_be(disk, monkeypatch):
     assert MeshFinder(None, [disk]).find(name) == mesh
     assert MeshFinder(None, [str(disk / "arm")]).find(name) == mesh
     assert MeshFinder(None, str(disk)).find(name) == mesh, "one folder needs no list"
-    assert MeshFinder(elsewhere).find(name) == mesh, "a package beside a folder above the description"
+    assert MeshFinder(elsewhere).find(name) == mesh, (
+        "a package beside a folder above the description"
+    )
     monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere:{disk}")
     assert MeshFinder(None).find(name) == mesh
     monkeypatch.delenv("ROS_PACKAGE_PATH")

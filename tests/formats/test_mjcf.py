@@ -1,4 +1,5 @@
-"""Reading MJCF: what every element becomes, which files are opened, and the sentence for everything that is wrong."""
+"""Reading MJCF: what every element becomes, which files are opened,
+and the sentence for everything that is wrong."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ BALL = '<body name="b"><joint name="j"/><geom name="g" size="0.1"/></body>'
 
 def test_several_joints_of_a_body_become_a_chain():
     model = read_mjcf(HERE / "joints.xml")
-    chain = [joint for joint in model.joints if joint.child in ("upper", "upper/yaw", "upper/pitch")]
+    chain = [
+        joint for joint in model.joints if joint.child in ("upper", "upper/yaw", "upper/pitch")
+    ]
     assert [(j.name, j.type, j.parent, j.child) for j in chain] == [
         ("yaw", "revolute", "cart", "upper/yaw"),
         ("pitch", "continuous", "upper/yaw", "upper/pitch"),
@@ -46,7 +49,10 @@ def test_several_joints_of_a_body_become_a_chain():
 
 def test_a_joint_beside_the_origin_carries_a_massless_body():
     model = read_mjcf(HERE / "joints.xml")
-    assert (model.joint("hinge").child, model.joint("flap_fixed").parent) == ("flap/hinge", "flap/hinge")
+    assert (model.joint("hinge").child, model.joint("flap_fixed").parent) == (
+        "flap/hinge",
+        "flap/hinge",
+    )
     assert model.joint("along").child == "on_axis"  # its anchor lies on its axis through the origin
 
 
@@ -54,7 +60,9 @@ def test_units_of_limits_and_references_follow_angle():
     joint = '<body><joint name="j" range="-90 90" ref="45"/><geom size="1" pos="1 0 0"/></body>'
     degrees = read_mjcf_text(robot(joint)).joint("j")
     assert degrees.limits == (Limits(-math.pi / 2, math.pi / 2),)
-    radians = read_mjcf_text(robot(joint.replace("90", "1"), '<compiler angle="radian"/>')).joint("j")
+    radians = read_mjcf_text(robot(joint.replace("90", "1"), '<compiler angle="radian"/>')).joint(
+        "j"
+    )
     assert radians.limits == (Limits(-1.0, 1.0),)
     slide = read_mjcf_text(robot(joint.replace("<joint", '<joint type="slide"'))).joint("j")
     assert slide.limits == (Limits(-90.0, 90.0),)
@@ -76,9 +84,16 @@ def test_what_has_no_name_gets_one_that_is_free():
 def test_world_holds_what_stands_in_it():
     model = read_mjcf(HERE / "scene.xml")
     world = model.bodies[0]
-    assert (world.name, world.has_inertia, [shape.name for shape in world.visuals]) == ("world", False, ["table"])
+    assert (world.name, world.has_inertia, [shape.name for shape in world.visuals]) == (
+        "world",
+        False,
+        ["table"],
+    )
     assert world.visuals[0].color == (0.5, 0.5, 0.6, 1.0)
-    assert {frame.name: frame.body for frame in model.frames} == {"target": "world", "hand": "body_4"}
+    assert {frame.name: frame.body for frame in model.frames} == {
+        "target": "world",
+        "hand": "body_4",
+    }
     assert all(joint.parent != "world" for joint in model.joints)
     assert "world" not in [body.name for body in read_mjcf(HERE / "joints.xml").bodies]
 
@@ -102,15 +117,20 @@ def test_meshes_are_found_and_drawn_where_mujoco_draws_them():
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     text = robot(
         f'<body name="b"><freejoint/>{inertial}<geom type="mesh" mesh="m"/></body>',
-        '<asset><mesh name="m" file="absent.stl" refpos="1 2 3" refquat="1 1 0 0" scale="2 2 2"/></asset>',
+        '<asset><mesh name="m" file="absent.stl" refpos="1 2 3" refquat="1 1 0 0" scale="2 2 '
+        '2"/></asset>',
     )
     (shape,) = read_mjcf_text(text).body("b").visuals
     assert (shape.mesh, shape.size) == ("absent.stl", (2.0, 2.0, 2.0))
-    np.testing.assert_allclose(shape.placement.at((1.0 * 2, 2.0 * 2, 3.0 * 2)), (0.0, 0.0, 0.0), atol=1e-15)
+    np.testing.assert_allclose(
+        shape.placement.at((1.0 * 2, 2.0 * 2, 3.0 * 2)), (0.0, 0.0, 0.0), atol=1e-15
+    )
 
 
 def test_springs_of_joints_are_elements():
-    springs = [each for each in read_mjcf(HERE / "drives.xml").elements if isinstance(each, TorsionSpring)]
+    springs = [
+        each for each in read_mjcf(HERE / "drives.xml").elements if isinstance(each, TorsionSpring)
+    ]
     assert [(s.name, s.joint, s.stiffness, s.free) for s in springs] == [
         ("a_spring", "a", 3.0, pytest.approx(math.radians(20))),
         ("c_spring", "c", 7.0, 0.03),
@@ -129,9 +149,20 @@ def test_actuators_and_tendons_are_carried_with_what_they_inherit():
     model = read_mjcf(HERE / "drives.xml")
     carried = {each.name: each for each in model.carried}
     assert carried["m"].kind == "mjcf actuator motor"
-    assert (carried["m"].get("gear"), carried["m"].get("ctrlrange"), carried["m"].get("kp")) == ("50", "-1 1", None)
+    assert (carried["m"].get("gear"), carried["m"].get("ctrlrange"), carried["m"].get("kp")) == (
+        "50",
+        "-1 1",
+        None,
+    )
     assert (carried["p"].get("gear"), carried["p"].get("kp")) == ("3", "20")
-    assert [part.kind for part in carried["cable"].parts] == ["site", "geom", "site", "pulley", "site", "site"]
+    assert [part.kind for part in carried["cable"].parts] == [
+        "site",
+        "geom",
+        "site",
+        "pulley",
+        "site",
+        "site",
+    ]
     assert model.joint("a").armature == 0.5 + 50**2 * 0.001 + 2**2 * 0.03
     assert model.joint("b").limits == (Limits(effort=30.0),)
 
@@ -146,13 +177,22 @@ def test_mimic_follows_or_becomes_a_coupling_by_choice():
 
 def test_carried_equalities_are_named_in_one_warning(caplog):
     model = read_mjcf(HERE / "equalities.xml")
-    assert [each.name for each in model.carried if "equality" in each.kind] == ["stopped", "bent", "off"]
+    assert [each.name for each in model.carried if "equality" in each.kind] == [
+        "stopped",
+        "bent",
+        "off",
+    ]
     assert len(caplog.records) == 1
     assert 'equality joint "bent" is a polynomial of higher degree' in caplog.text
 
 
 def test_forces_linkwork_does_not_know_are_named(caplog):
-    read_mjcf_text(robot('<body name="b" gravcomp="1"><joint springdamper="1 1"/><geom size="1" pos="1 0 0"/></body>'))
+    read_mjcf_text(
+        robot(
+            '<body name="b" gravcomp="1"><joint springdamper="1 1"/><geom size="1" pos="1 0 '
+            '0"/></body>'
+        )
+    )
     assert 'springdamper of joint "b_joint"' in caplog.text
     assert "gravity compensation of b is left out" in caplog.text
     free = '<body><joint name="f" type="free" armature="1"/><geom size="1"/></body>'
@@ -213,20 +253,30 @@ def test_every_word_of_mujocos_schema_is_known():
 WRONG = {
     "an unknown tag": (
         robot('<body><freejiont/><geom size="1"/></body>'),
-        r'mjcf text:4: <freejiont> of <body> of <worldbody> is not a tag .* inside <body>; did you mean "freejoint"\?',
+        r"mjcf text:4: <freejiont> of <body> of <worldbody> is not a tag .* inside <body>; did you "
+        r'mean "freejoint"\?',
     ),
     "an unknown attribute": (
         robot(BALL.replace("size", "sise")),
         r'4: geom "g" has an attribute "sise".*did you mean "size"',
     ),
-    "another format": ('<robot name="x"/>', r"root element is <robot> \(this is URDF\), expected <mujoco>"),
+    "another format": (
+        '<robot name="x"/>',
+        r"root element is <robot> \(this is URDF\), expected <mujoco>",
+    ),
     "no bodies": (robot(""), r"1: <mujoco> has no <body>"),
     "composite": (
         robot('<body><composite type="cable"/></body>'),
         r"composite> .*makes bodies that only MuJoCo can make",
     ),
-    "global coordinates": (robot(BALL, '<compiler coordinate="global"/>'), r'2: <compiler> has coordinate="global"'),
-    "a Euler sequence": (robot(BALL, '<compiler eulerseq="abc"/>'), r"expected three of x, y, z, X, Y, Z"),
+    "global coordinates": (
+        robot(BALL, '<compiler coordinate="global"/>'),
+        r'2: <compiler> has coordinate="global"',
+    ),
+    "a Euler sequence": (
+        robot(BALL, '<compiler eulerseq="abc"/>'),
+        r"expected three of x, y, z, X, Y, Z",
+    ),
     "a word of a choice": (
         robot(BALL, '<compiler angle="radians"/>'),
         r'expected one of degree, radian; did you mean "radian"',
@@ -236,7 +286,10 @@ WRONG = {
         r"has quat and euler, expected one orientation",
     ),
     "a zero quaternion": (robot('<body quat="0 0 0 0"/>'), r"expected a quaternion"),
-    "a zero axis": (robot('<body><joint axis="0 0 0"/></body>'), r'has axis="0 0 0", expected a direction'),
+    "a zero axis": (
+        robot('<body><joint axis="0 0 0"/></body>'),
+        r'has axis="0 0 0", expected a direction',
+    ),
     "too few numbers": (robot('<body pos="1 2"/>'), r'has pos="1 2", expected 3 finite numbers'),
     "a range turned round": (
         robot(BALL.replace('"j"', '"j" range="2 1"')),
@@ -246,7 +299,10 @@ WRONG = {
         robot(BALL.replace('"j"', '"j" range="1 2"'), '<compiler autolimits="false"/>'),
         r'has range but not limited, and autolimits is "false"',
     ),
-    "a joint of the world": (robot('<joint name="w"/>' + BALL), r'4: joint "w" stands in the world'),
+    "a joint of the world": (
+        robot('<joint name="w"/>' + BALL),
+        r'4: joint "w" stands in the world',
+    ),
     "a free joint inside": (
         robot('<body><geom size="1"/><body><freejoint/><geom size="1"/></body></body>'),
         r'is free and stands in a child of body "body_1"',
@@ -260,16 +316,24 @@ WRONG = {
         r"is the second <inertial>",
     ),
     "full and diagonal inertia": (
-        robot('<body><inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0 0 0" diaginertia="1 1 1"/></body>'),
+        robot(
+            '<body><inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0 0 0" diaginertia="1 1 '
+            '1"/></body>'
+        ),
         r"has fullinertia and diaginertia, expected one of them",
     ),
-    "a negative mass": (robot('<body><inertial pos="0 0 0" mass="-1"/></body>'), r"has mass -1, expected"),
+    "a negative mass": (
+        robot('<body><inertial pos="0 0 0" mass="-1"/></body>'),
+        r"has mass -1, expected",
+    ),
     "a size": (
         robot('<body><joint/><geom type="box" size="1 2"/></body>'),
         r'is a box of size "1 2 0", expected 3 positive',
     ),
     "pos and fromto": (
-        robot('<body><joint/><geom type="capsule" size="1" pos="1 0 0" fromto="0 0 0 1 1 1"/></body>'),
+        robot(
+            '<body><joint/><geom type="capsule" size="1" pos="1 0 0" fromto="0 0 0 1 1 1"/></body>'
+        ),
         r"has both pos and fromto",
     ),
     "an unknown class": (
@@ -280,24 +344,40 @@ WRONG = {
         robot(BALL, '<default><default class="a"/><default class="a"/></default>'),
         r'2: .*names the class "a" a second time',
     ),
-    "a class at the top": (robot(BALL, '<default class="x"/>'), r'has class "x", expected none or "main"'),
+    "a class at the top": (
+        robot(BALL, '<default class="x"/>'),
+        r'has class "x", expected none or "main"',
+    ),
     "a number in a class": (
         robot(BALL, '<default>\n<joint damping="much"/></default>'),
         r'3: <joint> of <default> has damping="much"',
     ),
-    "a body twice": (robot(BALL + BALL.replace('"j"', '"k"')), r'body "b" has a name that another body \(line 4\) has'),
+    "a body twice": (
+        robot(BALL + BALL.replace('"j"', '"k"')),
+        r'body "b" has a name that another body \(line 4\) has',
+    ),
     "a joint twice": (
         robot(BALL + BALL.replace('"b"', '"c"')),
         r'joint "j" has a name that another joint \(line 4\) has',
     ),
-    "a body named world": (robot('<body name="world"/>'), r'body "world" has a name that another body has already'),
+    "a body named world": (
+        robot('<body name="world"/>'),
+        r'body "world" has a name that another body has already',
+    ),
     "an unknown mesh": (
-        robot('<body><geom type="mesh" mesh="brackett"/></body>', '<asset><mesh name="bracket" file="b.stl"/></asset>'),
+        robot(
+            '<body><geom type="mesh" mesh="brackett"/></body>',
+            '<asset><mesh name="bracket" file="b.stl"/></asset>',
+        ),
         r'names the mesh "brackett", which is no asset; did you mean "bracket"\?',
     ),
     "a mesh that is not there": (
-        robot('<body><joint/><geom type="mesh" mesh="m"/></body>', '<asset><mesh name="m" file="m.stl"/></asset>'),
-        r'2: mesh "m" names the file "m.stl", whose mass MuJoCo would infer, but there is no such file',
+        robot(
+            '<body><joint/><geom type="mesh" mesh="m"/></body>',
+            '<asset><mesh name="m" file="m.stl"/></asset>',
+        ),
+        r'2: mesh "m" names the file "m.stl", whose mass MuJoCo would infer, but there is no '
+        r"such file",
     ),
     "a built-in mesh": (
         robot(
@@ -355,7 +435,9 @@ def test_what_is_wrong_is_named_with_its_line(text, sentence):
 
 
 def test_wrong_options_are_refused():
-    with pytest.raises(InvalidInput, match="mimic is 'none', expected one of 'follow', 'independent'"):
+    with pytest.raises(
+        InvalidInput, match="mimic is 'none', expected one of 'follow', 'independent'"
+    ):
         read_mjcf_text(robot(BALL), mimic="none")
     with pytest.raises(InvalidInput, match="text is a int"):
         read_mjcf_text(3)
@@ -382,12 +464,16 @@ def opened_files(monkeypatch) -> list[str]:
     seen: list[str] = []
     original = files._opened_without_waiting
     monkeypatch.setattr(
-        files, "_opened_without_waiting", lambda path, flags: (seen.append(path), original(path, flags))[1]
+        files,
+        "_opened_without_waiting",
+        lambda path, flags: (seen.append(path), original(path, flags))[1],
     )
     return seen
 
 
-@pytest.mark.parametrize("name", ["../outside.xml", "parts/../../outside.xml", "link.xml", "ABSOLUTE"])
+@pytest.mark.parametrize(
+    "name", ["../outside.xml", "parts/../../outside.xml", "link.xml", "ABSOLUTE"]
+)
 def test_nothing_outside_the_folder_is_included(house, name, monkeypatch):
     (house / "link.xml").symlink_to(house.parent / "outside.xml")
     name = str(house.parent / "outside.xml") if name == "ABSOLUTE" else name
@@ -407,7 +493,9 @@ def test_no_mesh_outside_the_folder_is_opened(house, folder, monkeypatch):
     path.write_text(
         robot(
             '<body><joint/><geom type="mesh" mesh="outside"/></body>',
-            f'<compiler meshdir="{folder}"/><asset><mesh file="outside.stl"/></asset>'.replace("\0", "x" * 5000),
+            f'<compiler meshdir="{folder}"/><asset><mesh file="outside.stl"/></asset>'.replace(
+                "\0", "x" * 5000
+            ),
         )
     )
     seen = opened_files(monkeypatch)
@@ -420,7 +508,9 @@ def test_includes_are_looked_for_beside_the_main_file_then_beside_the_including_
     path = house / "robot.xml"
     path.write_text(robot('<include file="parts/one.xml"/>'))
     (house / "parts" / "one.xml").write_text('<x><include file="two.xml"/></x>')
-    (house / "parts" / "two.xml").write_text('<x><body name="beside_one"><geom size="1"/></body></x>')
+    (house / "parts" / "two.xml").write_text(
+        '<x><body name="beside_one"><geom size="1"/></body></x>'
+    )
     assert read_mjcf(path).bodies[0].name == "beside_one"
     (house / "two.xml").write_text('<x><body name="beside_main"><geom size="1"/></body></x>')
     assert read_mjcf(path).bodies[0].name == "beside_main"
@@ -463,7 +553,9 @@ def test_text_includes_only_from_given_folders():
 )
 def test_broken_meshes_are_refused(tmp_path, name, content, sentence):
     (tmp_path / name).write_bytes(content)
-    text = robot('<body><joint/><geom type="mesh" mesh="m"/></body>', f'<asset><mesh file="{name}"/></asset>')
+    text = robot(
+        '<body><joint/><geom type="mesh" mesh="m"/></body>', f'<asset><mesh file="{name}"/></asset>'
+    )
     with pytest.raises(InvalidFile, match=sentence):
         read_mjcf_text(text, folders=[tmp_path])
 
@@ -473,11 +565,14 @@ def test_broken_meshes_are_refused(tmp_path, name, content, sentence):
 
 @pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder", "ellipsoid", "box"])
 def test_volumes_and_moments_agree_with_integration(kind):
-    """400 000 points of a box around the shape: their share gives the volume, their spread the moments, to 5e-3."""
+    """400 000 points of a box around the shape: their share gives the volume,
+    their spread the moments, to 5e-3."""
     rng = np.random.default_rng(0)
     size = (0.5, 0.7, 0.9)
     reach = np.array(
-        {"sphere": (0.5, 0.5, 0.5), "capsule": (0.5, 0.5, 1.2), "cylinder": (0.5, 0.5, 0.7)}.get(kind, size)
+        {"sphere": (0.5, 0.5, 0.5), "capsule": (0.5, 0.5, 1.2), "cylinder": (0.5, 0.5, 0.7)}.get(
+            kind, size
+        )
     )
     points = rng.uniform(-reach, reach, size=(400_000, 3))
     x, y, z = points.T
@@ -498,7 +593,11 @@ def test_volumes_and_moments_agree_with_integration(kind):
 def test_a_shell_is_the_difference_of_two_solids(kind):
     """d(mass * moments) / d(thickness): a shell of small thickness grown on every side."""
     size, e = np.array((0.5, 0.7, 0.9)), 1e-6
-    grown = tuple(size + e) if kind == "box" else (0.5 + e, 0.7 + (e if kind == "cylinder" else 0.0), 0.9)
+    grown = (
+        tuple(size + e)
+        if kind == "box"
+        else (0.5 + e, 0.7 + (e if kind == "cylinder" else 0.0), 0.9)
+    )
     inner, outer, shell = solid(kind, tuple(size)), solid(kind, grown), hull(kind, tuple(size))
     assert (outer.content - inner.content) / e == pytest.approx(shell.content, rel=1e-5)
     spread = outer.content * np.array(outer.moments) - inner.content * np.array(inner.moments)
@@ -508,7 +607,8 @@ def test_a_shell_is_the_difference_of_two_solids(kind):
 @pytest.mark.parametrize("seed", range(20))
 def test_quaternions_of_rotations_are_exact(seed):
     rng = np.random.default_rng(seed)
-    q = rng.normal(size=4) * 10.0 ** rng.uniform(-12, 0, size=4)  # also nearly half turns about each axis
+    # also nearly half turns about each axis
+    q = rng.normal(size=4) * 10.0 ** rng.uniform(-12, 0, size=4)
     R = from_quaternion(tuple(q / np.linalg.norm(q)))
     found = to_quaternion(R)
     assert abs(math.hypot(*found) - 1.0) < 4e-16
@@ -519,7 +619,8 @@ def test_quaternions_of_rotations_are_exact(seed):
 
 
 def test_files_made_to_cost_time_are_refused_or_read_at_once():
-    """Many shapes of a class deep in classes, many shapes, many bodies: each would take minutes read naively."""
+    """Many shapes of a class deep in classes, many shapes, many bodies:
+    each would take minutes read naively."""
     depth = 1500
     classes = "".join(f'<default class="c{i}"><geom size="1"/>' for i in range(depth))
     nested = f"<default>{classes}{'</default>' * depth}</default>"

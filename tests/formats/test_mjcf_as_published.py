@@ -61,7 +61,9 @@ def test_meshes_of_an_included_file(tmp_path, directory):
     main = tmp_path / "main.xml"
     main.write_text(f'<mujoco>{compiler}<include file="parts/part.xml"/>{body}</mujoco>')
     (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "part.xml").write_text('<mujoco><asset><mesh name="a" file="a.obj"/></asset></mujoco>')
+    (tmp_path / "parts" / "part.xml").write_text(
+        '<mujoco><asset><mesh name="a" file="a.obj"/></asset></mujoco>'
+    )
     with pytest.raises(InvalidFile, match=r"no such file below .* \(looked in .*parts"):
         read_mjcf(main)
     tetrahedron(tmp_path / "parts" / "a.obj", 2.0)
@@ -74,8 +76,10 @@ def test_meshes_of_an_included_file(tmp_path, directory):
 def test_the_prefix_of_replicate_does_nothing(tmp_path):
     file = tmp_path / "r.xml"
     file.write_text(
-        '<mujoco><worldbody><replicate count="3" offset="0.1 0 0" prefix="p_" sep="-"><body name="b"><joint name="j"/>'
-        '<geom size="0.1"/></body></replicate></worldbody><actuator><motor name="m" joint="j"/></actuator></mujoco>'
+        '<mujoco><worldbody><replicate count="3" offset="0.1 0 0" prefix="p_" sep="-"><body '
+        'name="b"><joint name="j"/>'
+        '<geom size="0.1"/></body></replicate></worldbody><actuator><motor name="m" '
+        'joint="j"/></actuator></mujoco>'
     )
     agrees(file)
     assert [joint.name for joint in read_mjcf(file).joints] == ["j-0", "j-1", "j-2"]
@@ -84,7 +88,9 @@ def test_the_prefix_of_replicate_does_nothing(tmp_path):
 def test_equalities_without_a_name_get_a_free_one(tmp_path):
     """Stanford TidyBot has joints "joint_1" .. "joint_7" and equalities without names."""
     file = tmp_path / "t.xml"
-    bodies = "".join(f'<body name="b{k}"><joint name="joint_{k}"/><geom size="0.1"/></body>' for k in (1, 2, 3))
+    bodies = "".join(
+        f'<body name="b{k}"><joint name="joint_{k}"/><geom size="0.1"/></body>' for k in (1, 2, 3)
+    )
     rules = '<joint joint1="joint_1" joint2="joint_2"/><joint joint1="joint_1" joint2="joint_3"/>'
     file.write_text(f"<mujoco><worldbody>{bodies}</worldbody><equality>{rules}</equality></mujoco>")
     model = read_mjcf(file, mimic="independent")
@@ -114,11 +120,14 @@ def test_armature_of_a_free_joint_warns(caplog):
 
 @pytest.mark.parametrize("corners", [5, 6, 9])
 def test_polygons_are_cut_as_mujoco_cuts_them(tmp_path, corners):
-    """Corners that lie in no plane: which triangles are cut decides its mass. Truth: mesh_face of mujoco."""
+    """Corners that lie in no plane: which triangles are cut decides its mass. Truth:
+    mesh_face of mujoco."""
     rng = np.random.default_rng(corners)
     angles = 2.0 * np.pi * np.arange(corners) / corners + 0.3
     radius = rng.uniform(0.5, 1.0, (40, corners, 1))
-    rings = radius * np.column_stack([np.cos(angles), np.sin(angles), 0.2 * rng.standard_normal(corners)])
+    rings = radius * np.column_stack(
+        [np.cos(angles), np.sin(angles), 0.2 * rng.standard_normal(corners)]
+    )
     vertices = (rings + 3.0 * rng.standard_normal((40, 1, 3))).reshape(-1, 3).round(6)
     faces = [list(range(corners * k, corners * (k + 1))) for k in range(40)]
     rows = ["v {} {} {}".format(*vertex) for vertex in vertices]
@@ -141,17 +150,30 @@ def test_polygons_are_cut_as_mujoco_cuts_them(tmp_path, corners):
 
 @pytest.mark.parametrize("corners", [99, 100, 101, 215])
 def test_a_polygon_of_more_than_a_hundred_corners_is_left_out_as_by_mujoco(tmp_path, corners):
-    """Hello Robot's gripper has one of 215 corners; with it the gripper's centre of mass was 0.12 mm off MuJoCo's."""
+    """Hello Robot's gripper has one of 215 corners;
+    with it the gripper's centre of mass was 0.12 mm off MuJoCo's."""
     angles = 2.0 * np.pi * np.arange(corners) / corners
     rows = [f"v {np.cos(x):.9f} {np.sin(x):.9f} {0.2 * np.sin(3.0 * x):.9f}" for x in angles]
-    rows += ["v 9 9 9", "v 10 9 9", "v 9 10 9", "v 9 9 10", "f " + " ".join(str(k + 1) for k in range(corners))]
-    rows += [f"f {corners + a} {corners + b} {corners + c}" for a, b, c in ((1, 3, 2), (1, 2, 4), (2, 3, 4), (3, 1, 4))]
+    rows += [
+        "v 9 9 9",
+        "v 10 9 9",
+        "v 9 10 9",
+        "v 9 9 10",
+        "f " + " ".join(str(k + 1) for k in range(corners)),
+    ]
+    rows += [
+        f"f {corners + a} {corners + b} {corners + c}"
+        for a, b, c in ((1, 3, 2), (1, 2, 4), (2, 3, 4), (3, 1, 4))
+    ]
     file = tmp_path / "disc.xml"
     (tmp_path / "disc.obj").write_text("\n".join(rows) + "\n")
     file.write_text(
-        '<mujoco><asset><mesh name="a" file="disc.obj" inertia="shell"/></asset><worldbody><body name="b">'
+        '<mujoco><asset><mesh name="a" file="disc.obj" inertia="shell"/></asset><worldbody><body '
+        'name="b">'
         '<joint/><geom type="mesh" mesh="a"/></body></worldbody></mujoco>'
     )
     theirs = mujoco.MjModel.from_xml_path(str(file))
     assert theirs.mesh_facenum[0] == (4 if corners > 100 else corners + 2)
-    assert lw.load(file).model.body("b").mass_properties.mass == pytest.approx(theirs.body("b").mass[0], rel=1e-12)
+    assert lw.load(file).model.body("b").mass_properties.mass == pytest.approx(
+        theirs.body("b").mass[0], rel=1e-12
+    )

@@ -1,8 +1,9 @@
-"""Numbers at the ends of the doubles, where MuJoCo's reader differs from ours: closed forms say who is right.
+"""Numbers at the ends of the doubles, where MuJoCo's reader differs from ours:
+closed forms say who is right.
 
-Of 40 000 damaged files beside MuJoCo, 11 662 with such numbers, ten differ, in the four ways below. An axis whose
-square overflows becomes zero there, and its joint stands still; a robot far from the world's origin loses digits of its
-mass matrix there; a huge angle loses the same digits in both.
+Of 40 000 damaged files beside MuJoCo, 11 662 with such numbers, ten differ, in the four ways below.
+An axis whose square overflows becomes zero there, and its joint stands still; a robot far from the
+world's origin loses digits of its mass matrix there; a huge angle loses the same digits in both.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ def arm(**changed: str) -> lw.Robot:
 
 
 @pytest.mark.parametrize("kind", ["hinge", "slide"])
-@pytest.mark.parametrize("axis, direction", [("1e308 1 0", "1 0 0"), ("1 0 -1e308", "0 0 -1"), ("0 1e200 0", "0 1 0")])
+@pytest.mark.parametrize(
+    "axis, direction", [("1e308 1 0", "1 0 0"), ("1 0 -1e308", "0 0 -1"), ("0 1e200 0", "0 1 0")]
+)
 def test_an_axis_whose_square_overflows_is_a_direction(axis, direction, kind):
     q = [0.7, -0.2]
     expected = arm(axis=direction, kind=kind).pose(q, "b")
     np.testing.assert_allclose(arm(axis=axis, kind=kind).pose(q, "b"), expected, rtol=0, atol=1e-15)
-    assert np.abs(expected - arm(axis=direction, kind=kind).pose([0.0, -0.2], "b")).max() > 0.1  # the joint moves
+    # the joint moves
+    assert np.abs(expected - arm(axis=direction, kind=kind).pose([0.0, -0.2], "b")).max() > 0.1
 
 
 def test_a_mass_matrix_does_not_know_where_the_base_stands():

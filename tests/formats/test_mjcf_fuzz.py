@@ -1,4 +1,5 @@
-"""Damaged MJCF: only linkwork's own errors escape, whatever happens to a file, and no robot with NaN comes out."""
+"""Damaged MJCF: only linkwork's own errors escape, whatever happens to a file,
+and no robot with NaN comes out."""
 
 from __future__ import annotations
 
@@ -23,13 +24,27 @@ HERE = Path(__file__).parent / "mjcf"
 TEXTS = [path.read_text() for path in sorted(HERE.glob("*.xml"))]
 WORDS = sorted({word for text in TEXTS for word in re.findall(r"[A-Za-z_]\w*", text)})
 NUMBERS = [
-    *("0", "-1", "1e308", "-1e308", "1e-320", "nan", "inf", "", "1 2", "0.5", "3 3 3", "1e200 1e200 1e200"),
+    *(
+        "0",
+        "-1",
+        "1e308",
+        "-1e308",
+        "1e-320",
+        "nan",
+        "inf",
+        "",
+        "1 2",
+        "0.5",
+        "3 3 3",
+        "1e200 1e200 1e200",
+    ),
     *("99999999999", "1e-200", "é", "1 2 3 4 5 6 7", "1e5", "1e999"),
 ]
 
 
 def damaged(text: str, rng: random.Random) -> str:
-    """One to three changes: another value, another number, another word, an element too many or too few, a byte."""
+    """One to three changes: another value, another number, another word,
+    an element too many or too few, a byte."""
     for _ in range(rng.randint(1, 3)):
         kind = rng.random()
         pattern = (
@@ -54,7 +69,11 @@ def damaged(text: str, rng: random.Random) -> str:
         elif kind < 0.87:
             new = rng.choice(places).group() + at.group()
         else:
-            new = "" if rng.random() < 0.5 else at.group()[:-1] + chr(rng.choice([0, 38, 60, 200, 0x10FFFF]))
+            new = (
+                ""
+                if rng.random() < 0.5
+                else at.group()[:-1] + chr(rng.choice([0, 38, 60, 200, 0x10FFFF]))
+            )
         text = text[: at.start()] + new + text[at.end() :]
     return text
 
@@ -75,7 +94,9 @@ def survives(text: str) -> bool:
         m = body.mass_properties
         assert is_finite((m.mass, m.com, m.inertia)), body.name
     for joint in model.joints:
-        assert is_finite((joint.placement.rotation, joint.placement.position, joint.axis)), joint.name
+        assert is_finite((joint.placement.rotation, joint.placement.position, joint.axis)), (
+            joint.name
+        )
     try:
         mjcf_text(model)
     except LinkworkError:
@@ -90,7 +111,8 @@ def test_damaged_files_raise_only_our_errors(block):
     for seed in range(files):
         rng = random.Random(f"{block} {seed}")
         robots += survives(damaged(rng.choice(TEXTS), rng))
-    assert 0.05 * files < robots < 0.83 * files  # neither all of them broken at the first word, nor all whole
+    # neither all of them broken at the first word, nor all whole
+    assert 0.05 * files < robots < 0.83 * files
 
 
 attributes = st.sampled_from(sorted({word for _, words in READ.values() for word in words.split()}))
@@ -119,7 +141,9 @@ def test_generated_files_raise_only_our_errors(sections, bodies):
     survives(f"<mujoco>{''.join(sections)}<worldbody>{''.join(bodies)}</worldbody></mujoco>")
 
 
-GOOD_BODY = '<body name="b"><joint name="j" {joint}/><geom name="g" {geom}/><site name="s" {site}/></body>'
+GOOD_BODY = (
+    '<body name="b"><joint name="j" {joint}/><geom name="g" {geom}/><site name="s" {site}/></body>'
+)
 numbers = st.lists(st.floats(-1e3, 1e3, allow_subnormal=True), min_size=1, max_size=6)
 NUMERIC = (
     "pos",
@@ -141,7 +165,9 @@ NUMERIC = (
 @settings(max_examples=drawn(70))
 @given(
     *(
-        st.dictionaries(st.sampled_from([w for w in NUMERIC if w in READ[k][1].split()]), numbers, max_size=3)
+        st.dictionaries(
+            st.sampled_from([w for w in NUMERIC if w in READ[k][1].split()]), numbers, max_size=3
+        )
         for k in ("joint", "geom", "site")
     ),
     st.sampled_from(("sphere", "box", "capsule", "ellipsoid", "cylinder", "plane", "mesh")),
@@ -165,7 +191,9 @@ def test_damaged_meshes_raise_only_our_errors(data, ending, way):
         content[at] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, 40))
     try:
-        found = integrals(triangles(bytes(content[: len(content) - cut * (cut > 30)]), f"m{ending}"), way, "m")
+        found = integrals(
+            triangles(bytes(content[: len(content) - cut * (cut > 30)]), f"m{ending}"), way, "m"
+        )
     except LinkworkError:
         return
     assert np.isfinite(found.inertia).all()

@@ -1,8 +1,10 @@
-"""Closed machines leave as MJCF: static loads and one second of motion agree with MuJoCo; the others refuse by element.
+"""Closed machines leave as MJCF: static loads and one second of motion agree with MuJoCo;
+the others refuse by element.
 
-Truth: mujoco. Its constraints give way (impedance at most 0.9999, time constant two steps), so the motion is compared
-at 1e-5 with steps of 0.5 ms, and seen at 1e-7. Static loads come from MuJoCo's own forces, Jacobians of the equalities
-and moments of the actuators, with the constraints taken as rigid: the same to rounding, asked for at 1e-9.
+Truth: mujoco. Its constraints give way (impedance at most 0.9999, time constant two steps), so the
+motion is compared at 1e-5 with steps of 0.5 ms, and seen at 1e-7. Static loads come from MuJoCo's
+own forces, Jacobians of the equalities and moments of the actuators, with the constraints taken as
+rigid: the same to rounding, asked for at 1e-9.
 """
 
 from __future__ import annotations
@@ -27,14 +29,20 @@ MACHINES = {
     "stephenson-iii": ({}, 1.01),  # near a dead point
     "delta": ({"motor_0": 0.3, "motor_1": 0.3, "motor_2": 0.3, "z": -0.54}, 0.97),
     "stewart-gough": ({"z": 0.6, "yaw": 0.1}, 0.97),
-    "charmie": ({"d4": 0.1}, 0.9),  # its arms hang: raised, the light hands would turn any rounding into motion
+    # its arms hang: raised, the light hands would turn any rounding into motion
+    "charmie": (
+        {"d4": 0.1},
+        0.9,
+    ),
 }
-"""Where each machine stands, and the part of its static load that its drives give while it moves."""
+"""Where each machine stands, and the part of its static load that its drives give while it
+moves."""
 
 
 @pytest.fixture(autouse=True)
 def _quiet(tmp_path, monkeypatch):
-    """MuJoCo writes its warnings to a file in the present folder; ours name what MJCF has no place for."""
+    """MuJoCo writes its warnings to a file in the present folder;
+    ours name what MJCF has no place for."""
     monkeypatch.chdir(tmp_path)
     logging.getLogger("linkwork").setLevel(logging.ERROR)
     yield
@@ -51,7 +59,9 @@ class Both:
         self.model = mujoco.MjModel.from_xml_path(str(path))
         self.model.opt.timestep = STEP
         self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-        self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+        self.model.opt.disableflags |= (
+            mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+        )
         self.data = mujoco.MjData(self.model)
 
     def named(self, kind: int, count: int) -> list[str]:
@@ -60,11 +70,14 @@ class Both:
     def qpos(self, q: np.ndarray) -> np.ndarray:
         """MuJoCo's coordinates, followers included."""
         joints = self.robot.model.joints
-        at = dict(zip(self.robot.joints, q, strict=True))  # in the order of q, which need not be the file's
+        # in the order of q, which need not be the file's
+        at = dict(zip(self.robot.joints, q, strict=True))
         for joint in joints:
             if joint.mimic is not None:
                 at[joint.name] = joint.mimic.multiplier * at[joint.mimic.joint] + joint.mimic.offset
-        return np.array([at[name] for name in self.named(mujoco.mjtObj.mjOBJ_JOINT, self.model.njnt)])
+        return np.array(
+            [at[name] for name in self.named(mujoco.mjtObj.mjOBJ_JOINT, self.model.njnt)]
+        )
 
     def static_loads(self, q: np.ndarray) -> np.ndarray:
         """Forces of the drives that hold q, with rigid constraints: J' f + B u = bias - passive."""
@@ -78,7 +91,8 @@ class Both:
         data.ctrl[:] = 0.0
         mujoco.mj_forward(model, data)
         equalities = np.array(data.efc_J).reshape(data.nefc, model.nv)[: data.ne]
-        assert np.abs(data.efc_pos[: data.ne]).max(initial=0.0) < 1e-12  # closed where linkwork says it is
+        # closed where linkwork says it is
+        assert np.abs(data.efc_pos[: data.ne]).max(initial=0.0) < 1e-12
         rows = np.hstack([equalities.T, np.array(moments).T])
         forces = data.qfrc_bias - data.qfrc_passive
         found, *_ = np.linalg.lstsq(rows, forces, rcond=1e-10)
@@ -117,9 +131,13 @@ def test_a_closed_machine_agrees_with_mujoco(name, tmp_path):
 
     def rates(_: float, x: np.ndarray) -> np.ndarray:
         v = x[robot.nq :]
-        return np.concatenate([v, robot.loop_dynamics(x[: robot.nq], v, efforts, stabilisation=50.0)])
+        return np.concatenate(
+            [v, robot.loop_dynamics(x[: robot.nq], v, efforts, stabilisation=50.0)]
+        )
 
-    run = solve_ivp(rates, (0.0, 1.0), np.concatenate([q, still]), method="DOP853", rtol=1e-9, atol=1e-11)
+    run = solve_ivp(
+        rates, (0.0, 1.0), np.concatenate([q, still]), method="DOP853", rtol=1e-9, atol=1e-11
+    )
     end = run.y[: robot.nq, -1]
     assert np.abs(run.y[: robot.nq].T - q).max() > 0.01  # it has moved, and may have swung back
     np.testing.assert_allclose(both.after(q, efforts, 1.0), both.qpos(end), atol=1e-5)
@@ -135,11 +153,15 @@ def test_a_closed_machine_comes_back_whole(name, tmp_path):
     still = np.zeros(robot.nv)
     ours, theirs = (each.loads(q, still, still) for each in (robot, both.again))
     for drive in robot.actuators:
-        assert float(theirs.actuator(drive)) == pytest.approx(float(ours.actuator(drive)), rel=1e-12, abs=1e-9)
+        assert float(theirs.actuator(drive)) == pytest.approx(
+            float(ours.actuator(drive)), rel=1e-12, abs=1e-9
+        )
     points = robot.points(q)
     for body in robot.model.bodies:
         for point, _ in body.points:
-            np.testing.assert_allclose(both.again.points(q)[body.name][point], points[body.name][point], atol=1e-12)
+            np.testing.assert_allclose(
+                both.again.points(q)[body.name][point], points[body.name][point], atol=1e-12
+            )
 
 
 PENDULUM = """linkwork: 1
@@ -154,20 +176,28 @@ elements:
 """
 ELEMENTS = {
     "gear": "  e: {type: gear, joint: one, ratio: 50}\n",
-    "belt": "  e: {type: belt, joint: two, driving_radius: 0.02, driven_radius: 0.05, crossed: true}\n",
-    "belt over a carrier": "  e: {type: belt, joint: two, driving_radius: 0.02, driven_radius: 0.05, carrier: one}\n",
+    "belt": "  e: {type: belt, joint: two, driving_radius: 0.02, driven_radius: 0.05, "
+    "crossed: true}\n",
+    "belt over a carrier": "  e: {type: belt, joint: two, driving_radius: 0.02, driven_radius: "
+    "0.05, carrier: one}\n",
     "differential": "  e: {type: differential, joints: [one, two], motors: [m, n],"
     " matrix: [[0.5, 0.5], [0.5, -0.5]]}\n",
-    "carriage behind": "  e: {type: linear_actuator, foot: {body: world, at: [0, 0, 0.2]}, head: a.P, joint: one,"
+    "carriage behind": "  e: {type: linear_actuator, foot: {body: world, at: [0, 0, 0.2]}, head: "
+    "a.P, joint: one,"
     " rod: 0.6, direction: x, branch: -1}\n",
-    "carriage ahead": "  e: {type: linear_actuator, foot: {body: world, at: [0, 0, 0.2]}, head: a.P, joint: one,"
+    "carriage ahead": "  e: {type: linear_actuator, foot: {body: world, at: [0, 0, 0.2]}, head: "
+    "a.P, joint: one,"
     " rod: 0.6, direction: x, branch: 1}\n",
-    "spring that pulls": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, stiffness: 90}\n",
-    "spring that hangs loose": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, stiffness: 90,"
+    "spring that pulls": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, "
+    "stiffness: 90}\n",
+    "spring that hangs loose": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: "
+    "b.P, stiffness: 90,"
     " free_length: 5}\n",
-    "spring that pushes": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, stiffness: 90,"
+    "spring that pushes": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, "
+    "stiffness: 90,"
     " free_length: 2, kind: compression}\n",
-    "spring of both": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, stiffness: 90,"
+    "spring of both": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, "
+    "stiffness: 90,"
     " free_length: 1, pretension: 20, kind: both}\n",
 }
 
@@ -185,7 +215,9 @@ def test_drives_and_springs_hold_what_they_hold_in_mujoco(text, tmp_path):
 
 
 def test_a_damper_damps_as_in_mujoco(tmp_path):
-    element = "  e: {type: damper, first: {body: world, at: [0, 0, 0.6]}, second: b.P, damping: 3}\n"
+    element = (
+        "  e: {type: damper, first: {body: world, at: [0, 0, 0.6]}, second: b.P, damping: 3}\n"
+    )
     both = Both(lw.load(text=PENDULUM + element), tmp_path / "m.xml")
     q, v = np.array([0.3, -0.7]), np.array([0.5, 1.5])
     both.data.qpos[:], both.data.qvel[:] = q, v
@@ -196,11 +228,13 @@ def test_a_damper_damps_as_in_mujoco(tmp_path):
 
 REFUSED = {
     "pretension": (
-        "  e: {type: spring, first: {body: world}, second: b.P, stiffness: 90, free_length: 1, pretension: 5}\n",
+        "  e: {type: spring, first: {body: world}, second: b.P, stiffness: 90, free_length: 1, "
+        "pretension: 5}\n",
         'spring "e" has pretension that ends where it hangs loose',
     ),
     "four-bar drive": (
-        "  e: {type: four_bar, joint: one, loops: [{ground: 1, crank: 0.4, coupler: 1, rocker: 0.8}]}\n",
+        "  e: {type: four_bar, joint: one, loops: [{ground: 1, crank: 0.4, coupler: 1, rocker: "
+        "0.8}]}\n",
         'MJCF has no word for a FourBar: "e"',
     ),
 }
@@ -219,7 +253,13 @@ def test_a_bar_with_load_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "data",
-    ["", "[]", '{"element": "Robot"}', '{"element": "Gear"}', '{"element": "Gear", "name": "e", "joint": 3}']
+    [
+        "",
+        "[]",
+        '{"element": "Robot"}',
+        '{"element": "Gear"}',
+        '{"element": "Gear", "name": "e", "joint": 3}',
+    ]
     + [
         '{"element": "Gear", "name": "e", "joint": "one", "speed": 1}',
         '{"element": "Spring", "name": "e", "first": 1}',

@@ -1,7 +1,9 @@
-"""MJCF as MuJoCo compiles it: poses, sites, mass matrix and inverse dynamics of the same file agree.
+"""MJCF as MuJoCo compiles it: poses, sites, mass matrix and inverse dynamics of the same file
+agree.
 
-Truth: mujoco 4.0, mj_kinematics, mj_fullM and mj_inverse. Both sides compute in double precision along chains of up to
-20 bodies; 1e-12 of the largest number leaves them room, and the worst seen is 6e-14.
+Truth: mujoco 4.0, mj_kinematics, mj_fullM and mj_inverse. Both sides compute in double precision
+along chains of up to 20 bodies; 1e-12 of the largest number leaves them room, and the worst seen is
+6e-14.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ def test_what_mujoco_saves_of_our_models_agrees_too(name, tmp_path):
     """MuJoCo's own writing: principal axes, resolved classes, attributes we do not write."""
     saved = tmp_path / "saved.xml"
     mujoco.mj_saveLastXML(str(saved), mujoco.MjModel.from_xml_path(str(MODELS[name])))
-    text = saved.read_text().replace('"assets', f'"{HERE / "assets"}').replace('meshdir="assets"', "")
+    text = (
+        saved.read_text().replace('"assets', f'"{HERE / "assets"}').replace('meshdir="assets"', "")
+    )
     saved.write_text(text)
     model = read_mjcf(saved, mimic="independent", folders=[HERE])
     each = Sides(compiled(saved), model).at_random_states(1)[0]
@@ -67,7 +71,8 @@ MENDED = 'balanceinertia="true" boundmass="0.001" boundinertia="0.00001"'
 
 
 def saved_by_mujoco(urdf: Path, path: Path) -> str:
-    """Compile a URDF without its shapes and save it as MJCF; inertia mended only where MuJoCo asks for it."""
+    """Compile a URDF without its shapes and save it as MJCF;
+    inertia mended only where MuJoCo asks for it."""
     error = ""
     for flags in ("", MENDED):
         root = ElementTree.fromstring(urdf.read_bytes())
@@ -101,9 +106,14 @@ def test_published_robots_saved_by_mujoco_agree(name, tmp_path):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(8))
 def test_mass_of_random_meshes_agrees_with_mujoco(way, seed):
-    """Convex bodies of 3 mm to 3 m: mass, centre and inertia, the products that MuJoCo drops included."""
+    """Convex bodies of 3 mm to 3 m: mass, centre and inertia,
+    the products that MuJoCo drops included."""
     rng = np.random.default_rng(seed)
-    vertices = rng.normal(size=(rng.integers(5, 30), 3)) * rng.uniform(0.2, 1.0, 3) * 10 ** rng.uniform(-2.5, 0.5)
+    vertices = (
+        rng.normal(size=(rng.integers(5, 30), 3))
+        * rng.uniform(0.2, 1.0, 3)
+        * 10 ** rng.uniform(-2.5, 0.5)
+    )
     hull = ConvexHull(vertices)
     faces = [
         face if np.cross(*(vertices[face[1:]] - vertices[face[0]])) @ plane[:3] > 0 else face[::-1]
@@ -114,7 +124,10 @@ def test_mass_of_random_meshes_agrees_with_mujoco(way, seed):
         <asset><mesh name="m" inertia="{way}" vertex="{numbers[0]}" face="{numbers[1]}"/></asset>
         <worldbody><body name="b"><freejoint/><geom type="mesh" mesh="m"/></body></worldbody>
     </mujoco>"""
-    theirs, ours = mujoco.MjModel.from_xml_string(text), read_mjcf_text(text).body("b").mass_properties
+    theirs, ours = (
+        mujoco.MjModel.from_xml_string(text),
+        read_mjcf_text(text).body("b").mass_properties,
+    )
     R = np.zeros(9)
     mujoco.mju_quat2Mat(R, theirs.body_iquat[1])
     inertia = R.reshape(3, 3) @ np.diag(theirs.body_inertia[1]) @ R.reshape(3, 3).T
@@ -124,13 +137,21 @@ def test_mass_of_random_meshes_agrees_with_mujoco(way, seed):
 
 
 def test_torque_with_mimic_is_contracted():
-    """With joints that follow, torque is that of MuJoCo's free joints contracted with v = G v_independent."""
+    """With joints that follow, torque is that of MuJoCo's free joints contracted with v = G
+    v_independent."""
     path = MODELS["equalities"]
-    follow, free = Robot(read_mjcf(path)), Sides(compiled(path), read_mjcf(path, mimic="independent"))
+    follow, free = (
+        Robot(read_mjcf(path)),
+        Sides(compiled(path), read_mjcf(path, mimic="independent")),
+    )
     Gq, b, G = follow.subject.tree.mimic_map
     assert (follow.nv, free.theirs.nv) == (11, 13)
     rng = np.random.default_rng(0)
-    q, v, a = follow.random(seed=1, assembled=False), rng.normal(size=follow.nv), rng.normal(size=follow.nv)
+    q, v, a = (
+        follow.random(seed=1, assembled=False),
+        rng.normal(size=follow.nv),
+        rng.normal(size=follow.nv),
+    )
     tau = free._tau(Gq @ q + b, G @ v, G @ a)
     np.testing.assert_allclose(follow.inverse_dynamics(q, v, a), G.T @ tau, rtol=1e-12, atol=1e-13)
 
@@ -143,7 +164,11 @@ def test_mimic_and_couplings_are_the_equalities_of_mujoco():
     mujoco.mj_forward(model, data)
     q = {model.joint(i).name: float(data.joint(i).qpos[0]) for i in range(model.njnt)}
     kind = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
-    theirs = {model.eq(int(k)).name: data.efc_pos[i] for i, k in enumerate(data.efc_id) if data.efc_type[i] == kind}
+    theirs = {
+        model.eq(int(k)).name: data.efc_pos[i]
+        for i, k in enumerate(data.efc_id)
+        if data.efc_type[i] == kind
+    }
     found = {}
     for name, joint in (("geared", ours.joint("slide")), ("chained", ours.joint("rocker"))):
         rule = joint.mimic
@@ -159,7 +184,11 @@ def test_mimic_and_couplings_are_the_equalities_of_mujoco():
 def test_closures_are_the_equalities_of_mujoco():
     """Both ends of a connect, and both frames of a weld, are where MuJoCo's eq_data puts them."""
     theirs, ours = compiled(MODELS["equalities"]), read_mjcf(MODELS["equalities"])
-    closures = {each.name: each for each in ours.elements if each.name in ("closed", "to_world", "glued", "posed")}
+    closures = {
+        each.name: each
+        for each in ours.elements
+        if each.name in ("closed", "to_world", "glued", "posed")
+    }
     for name in ("closed", "to_world"):
         data = theirs.eq(name).data
         np.testing.assert_allclose(closures[name].first.position, data[:3], atol=1e-15)
@@ -191,7 +220,9 @@ def test_keyframes_and_limits_are_those_of_mujoco():
             held = bool(joint.limits) and np.isfinite(joint.limits[0].upper)
             assert held == bool(theirs.jnt_limited[i])
             if held:
-                np.testing.assert_allclose([joint.limits[0].lower, joint.limits[0].upper], their.range, atol=1e-16)
+                np.testing.assert_allclose(
+                    [joint.limits[0].lower, joint.limits[0].upper], their.range, atol=1e-16
+                )
             v = theirs.jnt_dofadr[i]
             assert joint.damping == theirs.dof_damping[v]
             assert joint.friction == theirs.dof_frictionloss[v]
@@ -213,7 +244,8 @@ def test_machine_code_agrees_with_mujoco(name):
 
 
 def test_armature_of_a_free_joint_is_laid_on_body_axes():
-    """A known difference: MuJoCo keeps the linear velocity of a free joint in world axes and lays armature on it."""
+    """A known difference: MuJoCo keeps the linear velocity of a free joint in world axes and lays
+    armature on it."""
     body = '<body name="b"><joint type="free" armature="0.5"/><geom size="0.1"/></body>'
     path = Path("free.xml")
     path.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")

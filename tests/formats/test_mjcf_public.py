@@ -1,7 +1,8 @@
-"""Public collections of MJCF as their packages bring them: every model that MuJoCo compiles agrees with it.
+"""Public collections of MJCF as their packages bring them:
+every model that MuJoCo compiles agrees with it.
 
-Gymnasium is installed with the tests. Others (dm_control, gymnasium_robotics, metaworld, myosuite, robosuite ...) are
-looked at where they are installed too; with all of them it is 235 models.
+Gymnasium is installed with the tests. Others (dm_control, gymnasium_robotics, metaworld, myosuite,
+robosuite ...) are looked at where they are installed too; with all of them it is 235 models.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from linkwork.formats.mjcf import read_mjcf
 from tests.formats.mjcf.truth import Sides, compiled
 
 PACKAGES = (
-    *("gymnasium", "gymnasium_robotics", "dm_control", "metaworld", "mujoco_playground", "myosuite", "robohive"),
+    *(
+        "gymnasium",
+        "gymnasium_robotics",
+        "dm_control",
+        "metaworld",
+        "mujoco_playground",
+        "myosuite",
+        "robohive",
+    ),
     "robosuite",
 )
 LARGEST = 250
@@ -56,15 +65,18 @@ def test_a_public_model_agrees_with_mujoco(package, path, tmp_path, monkeypatch)
 
 
 def test_mujoco_saves_what_only_it_can_make(tmp_path, monkeypatch):
-    """An attached model, and the file that MuJoCo saves of it, which is the way round for what linkwork refuses."""
+    """An attached model, and the file that MuJoCo saves of it,
+    which is the way round for what linkwork refuses."""
     monkeypatch.chdir(tmp_path)
     arm = '<body name="arm" pos="0 0 1"><joint name="j" axis="0 1 0"/><geom size="0.1"/></body>'
     part = f"<mujoco><worldbody>{arm}</worldbody></mujoco>"
     (tmp_path / "part.xml").write_text(part)
     whole = tmp_path / "whole.xml"
     whole.write_text(
-        '<mujoco><asset><model name="part" file="part.xml"/></asset><worldbody><body name="base"><joint name="turn"/>'
-        '<geom size="0.2"/><frame pos="0.5 0 0"><attach model="part" body="arm" prefix="left_"/></frame></body>'
+        '<mujoco><asset><model name="part" file="part.xml"/></asset><worldbody><body '
+        'name="base"><joint name="turn"/>'
+        '<geom size="0.2"/><frame pos="0.5 0 0"><attach model="part" body="arm" '
+        'prefix="left_"/></frame></body>'
         "</worldbody></mujoco>"
     )
     saved = tmp_path / "saved.xml"

@@ -1,4 +1,5 @@
-"""Writing MJCF: what is read back is the same robot, MuJoCo agrees with it, and what cannot be held is refused."""
+"""Writing MJCF: what is read back is the same robot, MuJoCo agrees with it,
+and what cannot be held is refused."""
 
 from __future__ import annotations
 
@@ -16,9 +17,27 @@ from linkwork import quantities
 from linkwork.errors import NotPossible
 from linkwork.formats.mjcf import mjcf_text, read_mjcf, read_mjcf_text, write_mjcf
 from linkwork.formats.urdf import read_urdf
-from linkwork.model import Body, Frame, Joint, Limits, MassProperties, Mimic, Model, Placement, Shape, build_tree
+from linkwork.model import (
+    Body,
+    Frame,
+    Joint,
+    Limits,
+    MassProperties,
+    Mimic,
+    Model,
+    Placement,
+    Shape,
+    build_tree,
+)
 from linkwork.model.carried import Carried
-from linkwork.model.elements import Coupling, FourBar, FourBarLoop, LoopClosure, Point, TorsionSpring
+from linkwork.model.elements import (
+    Coupling,
+    FourBar,
+    FourBarLoop,
+    LoopClosure,
+    Point,
+    TorsionSpring,
+)
 from linkwork.model.rotation import from_rpy
 from linkwork.model.validation import validated
 from linkwork.subject import Subject
@@ -29,7 +48,16 @@ from tests.random_models import random_matter, random_model, random_q
 
 HERE = Path(__file__).parent / "mjcf"
 MODELS = {path.stem: path for path in sorted(HERE.glob("*.xml"))}
-TYPES = ("fixed", "revolute", "continuous", "prismatic", "cylindrical", "universal", "planar", "ball")
+TYPES = (
+    "fixed",
+    "revolute",
+    "continuous",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "planar",
+    "ball",
+)
 SAME = 1e-12
 """Relative; quaternions and principal axes are rounded once, so the worst seen is 4e-15."""
 
@@ -43,7 +71,9 @@ def values(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[st
     subject = Subject(model)
     rotations, positions = arrays(quantities.trace(subject, "forward_kinematics")(q))[:2]
     rotations = rotations.reshape(-1, 3, 3)
-    found = {f"pose {b.name}": np.c_[rotations[i], positions[i]] for i, b in enumerate(model.bodies)}
+    found = {
+        f"pose {b.name}": np.c_[rotations[i], positions[i]] for i, b in enumerate(model.bodies)
+    }
     for frame in model.frames:
         found[f"frame {frame.name}"] = arrays(quantities.trace(subject, "pose", frame.name)(q))[0]
     for body in model.bodies:
@@ -74,11 +104,15 @@ def assert_same(model: Model, other: Model, seed: int = 0) -> None:
 
 
 def assert_same_bodies(model: Model, other: Model) -> None:
-    """Same bodies in the same order, at the same places for a random q, of the same matter: so the same dynamics."""
+    """Same bodies in the same order, at the same places for a random q, of the same matter:
+    so the same dynamics."""
     assert [body.name for body in other.bodies] == [body.name for body in model.bodies]
     assert [j.name for j in other.joints if j.nv] == [n.joint for n in build_tree(model).nodes[1:]]
     q = random_q(model, 0)
-    poses, others = world_poses(model, q), world_poses(other, {**q, **{j.name: () for j in other.joints if not j.nq}})
+    poses, others = (
+        world_poses(model, q),
+        world_poses(other, {**q, **{j.name: () for j in other.joints if not j.nq}}),
+    )
     size = max(1.0, max(np.abs(T).max() for T in poses.values()))
     for one, two in zip(model.bodies, other.bodies):
         assert np.abs(poses[one.name] - others[one.name]).max() < SAME * size
@@ -88,7 +122,11 @@ def assert_same_bodies(model: Model, other: Model) -> None:
     for joint in model.joints:
         if joint.nv:
             twin = other.joint(joint.name)
-            assert (joint.armature, joint.damping, joint.limits) == (twin.armature, twin.damping, twin.limits)
+            assert (joint.armature, joint.damping, joint.limits) == (
+                twin.armature,
+                twin.damping,
+                twin.limits,
+            )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -101,14 +139,19 @@ def test_random_robots_come_back(seed):
         if joint.nv == 1:
             other = back.joint(joint.name)
             assert other.limits == joint.limits
-            assert (other.damping, other.friction, other.armature) == (joint.damping, joint.friction, joint.armature)
+            assert (other.damping, other.friction, other.armature) == (
+                joint.damping,
+                joint.friction,
+                joint.armature,
+            )
             assert (other.mimic is None) == (joint.mimic is None)
     mujoco.MjModel.from_xml_string(text)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mujoco_agrees_with_what_is_written(seed, tmp_path, monkeypatch):
-    """Poses, mass matrix and torque of MuJoCo for the file are those of the model itself, not only of its reading."""
+    """Poses, mass matrix and torque of MuJoCo for the file are those of the model itself,
+    not only of its reading."""
     monkeypatch.chdir(tmp_path)
     types = ("fixed", "revolute", "continuous", "prismatic", "ball")
     model = validated(random_model(seed, types=types, mimic=False), "any")
@@ -167,7 +210,9 @@ REFUSED = {
 @pytest.mark.parametrize("name", URDFS)
 def test_published_robots_come_back_or_are_refused_by_name(name):
     model = read_urdf(URDFS[name])
-    shapeless = replace(model, bodies=tuple(replace(body, visuals=(), collisions=()) for body in model.bodies))
+    shapeless = replace(
+        model, bodies=tuple(replace(body, visuals=(), collisions=()) for body in model.bodies)
+    )
     if name in REFUSED:
         with pytest.raises(NotPossible, match=REFUSED[name]):
             mjcf_text(shapeless)
@@ -189,15 +234,34 @@ def matter() -> MassProperties:
 def two_bodies(*joints: Joint, **changes) -> Model:
     bodies = (Body("a", matter()), Body("b", matter()))
     return replace(
-        Model("two", bodies, joints or (Joint("j", "revolute", None, "a"), Joint("k", "revolute", "a", "b"))), **changes
+        Model(
+            "two",
+            bodies,
+            joints or (Joint("j", "revolute", None, "a"), Joint("k", "revolute", "a", "b")),
+        ),
+        **changes,
     )
 
 
 def test_a_massless_body_between_joints_comes_back():
     between = Body("cross", has_inertia=False)
     joints = (
-        Joint("x", "revolute", "a", "cross", Placement(from_rpy((0.1, 0.2, 0.3)), (1.0, 2.0, 3.0)), (1.0, 0.0, 0.0)),
-        Joint("y", "revolute", "cross", "b", Placement(from_rpy((0.4, 0.5, 0.6)), (0.3, 0.2, 0.1)), (0.0, 1.0, 0.0)),
+        Joint(
+            "x",
+            "revolute",
+            "a",
+            "cross",
+            Placement(from_rpy((0.1, 0.2, 0.3)), (1.0, 2.0, 3.0)),
+            (1.0, 0.0, 0.0),
+        ),
+        Joint(
+            "y",
+            "revolute",
+            "cross",
+            "b",
+            Placement(from_rpy((0.4, 0.5, 0.6)), (0.3, 0.2, 0.1)),
+            (0.0, 1.0, 0.0),
+        ),
     )
     model = Model("m", (Body("a", matter()), between, Body("b", matter())), joints)
     text = mjcf_text(model)
@@ -219,7 +283,10 @@ def test_floating_robots_come_back_where_they_begin():
         Joint("float", "floating", None, "a", damping=0.1),
         Joint("k", "ball", "a", "b", Placement(position=(1.0, 2.0, 3.0))),
         configurations=(
-            ("qpos0", (("float", (1.0, 2.0, 3.0, 0.5, 0.5, 0.5, 0.5)), ("k", (0.0, 0.0, 0.0, 1.0)))),
+            (
+                "qpos0",
+                (("float", (1.0, 2.0, 3.0, 0.5, 0.5, 0.5, 0.5)), ("k", (0.0, 0.0, 0.0, 1.0))),
+            ),
             ("home", (("float", (0.0, 0.0, 1.0, 0.0, 0.0, 0.6, 0.8)), ("k", (0.6, 0.0, 0.0, 0.8)))),
         ),
     )
@@ -229,15 +296,26 @@ def test_floating_robots_come_back_where_they_begin():
     assert back.configurations == model.configurations
     theirs = mujoco.MjModel.from_xml_string(text)
     np.testing.assert_allclose(theirs.qpos0[:7], (1.0, 2.0, 3.0, 0.5, 0.5, 0.5, 0.5))
-    np.testing.assert_allclose(theirs.key_qpos[0], (0.0, 0.0, 1.0, 0.8, 0.0, 0.0, 0.6, 0.8, 0.6, 0.0, 0.0))
+    np.testing.assert_allclose(
+        theirs.key_qpos[0], (0.0, 0.0, 1.0, 0.8, 0.0, 0.0, 0.6, 0.8, 0.6, 0.0, 0.0)
+    )
 
 
 def test_frames_points_and_limits_come_back():
-    limits = (Limits(-1.0, 2.0, 3.0, 4.0), Limits(0.0, 0.0), Limits(-math.inf, 1.0, effort=0.0), Limits(effort=5.0))
+    limits = (
+        Limits(-1.0, 2.0, 3.0, 4.0),
+        Limits(0.0, 0.0),
+        Limits(-math.inf, 1.0, effort=0.0),
+        Limits(effort=5.0),
+    )
     joints = [
-        Joint(f"j{k}", "revolute", None if k == 0 else f"b{k - 1}", f"b{k}", limits=(x,)) for k, x in enumerate(limits)
+        Joint(f"j{k}", "revolute", None if k == 0 else f"b{k - 1}", f"b{k}", limits=(x,))
+        for k, x in enumerate(limits)
     ]
-    bodies = [Body(f"b{k}", matter(), points=(("p", (1.0, 2.0, float(k))), ("q r", (0.0, 0.0, 0.0)))) for k in range(4)]
+    bodies = [
+        Body(f"b{k}", matter(), points=(("p", (1.0, 2.0, float(k))), ("q r", (0.0, 0.0, 0.0))))
+        for k in range(4)
+    ]
     frames = (Frame("tool", "b3", Placement(from_rpy((1.0, 2.0, 3.0)), (1.0, 2.0, 3.0))),)
     model = Model("m", tuple(bodies), tuple(joints), frames, gravity=(1.0, 2.0, 3.0))
     back = read_mjcf_text(mjcf_text(model))
@@ -249,8 +327,20 @@ def test_frames_points_and_limits_come_back():
 
 def test_elements_come_back():
     elements = (
-        LoopClosure("pin", "point", Point("a", (1.0, 0.0, 0.0)), Point(None, (0.0, 1.0, 0.0)), dependent=("j",)),
-        LoopClosure("glue", "weld", Point("a", (1.0, 0.0, 0.0)), Point("b"), rotation=from_rpy((0.1, 0.2, 0.3))),
+        LoopClosure(
+            "pin",
+            "point",
+            Point("a", (1.0, 0.0, 0.0)),
+            Point(None, (0.0, 1.0, 0.0)),
+            dependent=("j",),
+        ),
+        LoopClosure(
+            "glue",
+            "weld",
+            Point("a", (1.0, 0.0, 0.0)),
+            Point("b"),
+            rotation=from_rpy((0.1, 0.2, 0.3)),
+        ),
         LoopClosure("soft", "weld", Point("a"), Point("b"), directions=("x", "y", "z")),
         Coupling("pair", (("j", 2.0), ("k", 3.0)), 0.5),
         Coupling("three", (("j", 2.0), ("k", 3.0), ("l", -1.0)), 0.5),
@@ -263,7 +353,9 @@ def test_elements_come_back():
     )
     reference = (("qpos0", (("j", (0.3,)), ("k", (0.4,)), ("l", (0.5,)))),)
     bodies = tuple(Body(name, matter()) for name in "abc")
-    model = validated(Model("m", bodies, joints, elements=elements, configurations=reference), "any")
+    model = validated(
+        Model("m", bodies, joints, elements=elements, configurations=reference), "any"
+    )
     back = read_mjcf_text(mjcf_text(model))
     assert_same(model, back)
     assert back.configurations == reference
@@ -276,12 +368,21 @@ def test_elements_come_back():
     assert found["pair"].offset == pytest.approx(0.25, abs=1e-15)
     assert found["three"].terms == elements[4].terms
     assert found["three"].offset == pytest.approx(0.5, abs=1e-15)
-    assert (found["coil"].stiffness, found["coil"].free) == (3.0, pytest.approx(0.0, abs=1e-16))  # -(0.6 + 3 (q - 0.2))
+    # -(0.6 + 3 (q - 0.2))
+    assert (found["coil"].stiffness, found["coil"].free) == (
+        3.0,
+        pytest.approx(0.0, abs=1e-16),
+    )
 
 
 def test_mimic_comes_back():
-    joints = (Joint("j", "revolute", None, "a"), Joint("k", "prismatic", "a", "b", mimic=Mimic("j", -2.0, 0.3)))
-    model = two_bodies(*joints, configurations=(("qpos0", (("j", (0.7,)),)), ("home", (("j", (0.1,)),))))
+    joints = (
+        Joint("j", "revolute", None, "a"),
+        Joint("k", "prismatic", "a", "b", mimic=Mimic("j", -2.0, 0.3)),
+    )
+    model = two_bodies(
+        *joints, configurations=(("qpos0", (("j", (0.7,)),)), ("home", (("j", (0.1,)),)))
+    )
     back = read_mjcf_text(mjcf_text(model))
     assert_same(model, back)
     assert back.joint("k").mimic.joint == "j"
@@ -297,41 +398,70 @@ def test_flat_bodies_survive_the_rounding_of_mujocos_rule():
         I = R @ np.diag((1.0, 1.3, 2.3)) @ R.T
         I = tuple(tuple(float(x) for x in row) for row in (I + I.T) / 2)
         model = Model(
-            "plate", (Body("a", MassProperties(2.0, (0.1, 0.2, 0.3), I)),), (Joint("j", "revolute", None, "a"),)
+            "plate",
+            (Body("a", MassProperties(2.0, (0.1, 0.2, 0.3), I)),),
+            (Joint("j", "revolute", None, "a"),),
         )
         text = mjcf_text(model)
         mujoco.MjModel.from_xml_string(text)
-        np.testing.assert_allclose(read_mjcf_text(text).bodies[0].mass_properties.inertia, I, atol=1e-14)
+        np.testing.assert_allclose(
+            read_mjcf_text(text).bodies[0].mass_properties.inertia, I, atol=1e-14
+        )
 
 
 def test_shapes_come_back():
     box = Shape(
-        "box", (1.0, 2.0, 3.0), Placement(from_rpy((1.0, 0.0, 0.0)), (1.0, 0.0, 0.0)), (1.0, 0.0, 0.0, 1.0), name="box"
+        "box",
+        (1.0, 2.0, 3.0),
+        Placement(from_rpy((1.0, 0.0, 0.0)), (1.0, 0.0, 0.0)),
+        (1.0, 0.0, 0.0, 1.0),
+        name="box",
     )
-    ball, rod = Shape("sphere", (0.5,)), Shape("capsule", (0.1, 0.4), Placement(position=(0.0, 0.0, 1.0)))
+    ball, rod = (
+        Shape("sphere", (0.5,)),
+        Shape("capsule", (0.1, 0.4), Placement(position=(0.0, 0.0, 1.0))),
+    )
     mesh = Shape("mesh", (1.0, -1.0, 2.0), mesh=str(HERE / "assets" / "bracket.stl"))
     body = Body("a", matter(), visuals=(box, ball, mesh), collisions=(ball, rod))
-    back = read_mjcf_text(mjcf_text(Model("m", (body,), (Joint("j", "revolute", None, "a"),))), folders=[HERE]).bodies[
-        0
-    ]
+    back = read_mjcf_text(
+        mjcf_text(Model("m", (body,), (Joint("j", "revolute", None, "a"),))), folders=[HERE]
+    ).bodies[0]
     assert {shape.kind for shape in back.visuals} == {"box", "sphere", "mesh"}
     assert {shape.kind for shape in back.collisions} == {"sphere", "capsule"}
     found = {shape.kind: shape for shape in (*back.visuals, *back.collisions)}
-    assert (found["box"].size, found["box"].color, found["box"].name) == (box.size, box.color, "box")
+    assert (found["box"].size, found["box"].color, found["box"].name) == (
+        box.size,
+        box.color,
+        "box",
+    )
     assert (found["mesh"].size, found["mesh"].mesh) == (mesh.size, mesh.mesh)
     assert found["capsule"].placement == rod.placement
     assert back.mass_properties.mass == body.mass_properties.mass
 
 
 def test_what_has_no_place_is_left_out_with_one_warning(caplog):
-    body = Body("a", matter(), points=(("p", (0.0, 0.0, 0.0)), ("q", (1.0, 0.0, 0.0))), lines=(("p", "q"),))
+    body = Body(
+        "a", matter(), points=(("p", (0.0, 0.0, 0.0)), ("q", (1.0, 0.0, 0.0))), lines=(("p", "q"),)
+    )
     body = replace(body, visuals=(Shape("mesh", (1.0, 1.0, 1.0), mesh="package://x/y.dae"),))
-    carried = (Carried("mjcf actuator motor", "gone", (("joint", "absent"),)), Carried("other thing"))
-    model = Model("m", (body,), (Joint("j", "revolute", None, "a"),), motions=("wave",), notes=("n",), carried=carried)
+    carried = (
+        Carried("mjcf actuator motor", "gone", (("joint", "absent"),)),
+        Carried("other thing"),
+    )
+    model = Model(
+        "m",
+        (body,),
+        (Joint("j", "revolute", None, "a"),),
+        motions=("wave",),
+        notes=("n",),
+        carried=carried,
+    )
     mjcf_text(model)
     (record,) = caplog.records
     shapes = "1 shapes (y.dae is no file of a kind that MuJoCo loads)"
-    assert record.getMessage().endswith(f"no place for drawing lines, motions, notes, {shapes}, 2 motors or tendons")
+    assert record.getMessage().endswith(
+        f"no place for drawing lines, motions, notes, {shapes}, 2 motors or tendons"
+    )
 
 
 HELICAL = two_bodies(Joint("j", "helical", None, "a", pitch=0.1), Joint("k", "revolute", "a", "b"))
@@ -340,7 +470,8 @@ IMPOSSIBLE = {
     "kinematic": (replace(two_bodies(), kinematic_only=True), "kinematic only"),
     "floating elsewhere": (
         two_bodies(
-            Joint("j", "floating", None, "a", Placement(position=(1.0, 0.0, 0.0))), Joint("k", "fixed", "a", "b")
+            Joint("j", "floating", None, "a", Placement(position=(1.0, 0.0, 0.0))),
+            Joint("k", "fixed", "a", "b"),
         ),
         'joint "j" floats',
     ),
@@ -353,7 +484,9 @@ IMPOSSIBLE = {
         "floats with armature",
     ),
     "uneven damping": (
-        two_bodies(Joint("j", "ball", None, "a", damping=(1.0, 2.0, 3.0)), Joint("k", "fixed", "a", "b")),
+        two_bodies(
+            Joint("j", "ball", None, "a", damping=(1.0, 2.0, 3.0)), Joint("k", "fixed", "a", "b")
+        ),
         "different damping for each coordinate",
     ),
     "massless tip": (
@@ -364,7 +497,12 @@ IMPOSSIBLE = {
         replace(
             two_bodies(),
             bodies=(
-                Body("a", MassProperties(1.0, inertia=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 3.0)))),
+                Body(
+                    "a",
+                    MassProperties(
+                        1.0, inertia=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 3.0))
+                    ),
+                ),
                 Body("b", matter()),
             ),
         ),
@@ -382,7 +520,9 @@ IMPOSSIBLE = {
         'no word for a FourBar: "s"',
     ),
     "part of a weld": (
-        two_bodies(elements=(LoopClosure("w", "weld", Point("a"), Point("b"), directions=("x", "rx")),)),
+        two_bodies(
+            elements=(LoopClosure("w", "weld", Point("a"), Point("b"), directions=("x", "rx")),)
+        ),
         'weld "w" holds x, rx',
     ),
     "two springs": (
@@ -390,7 +530,10 @@ IMPOSSIBLE = {
         'joint "j" has 2 springs',
     ),
     "a name": (two_bodies(name="a\x00b"), "characters that XML cannot hold"),
-    "live numbers": (two_bodies(gravity=(0.0, 0.0, casadi.SX.sym("g"))), "depends on live variables"),
+    "live numbers": (
+        two_bodies(gravity=(0.0, 0.0, casadi.SX.sym("g"))),
+        "depends on live variables",
+    ),
 }
 
 
@@ -408,7 +551,8 @@ def test_every_reason_is_listed():
 
 
 def test_meshes_that_mujoco_does_not_load_are_converted(tmp_path, caplog):
-    """A DAE becomes an STL beside the file, with the same triangles; without trimesh the reason is given."""
+    """A DAE becomes an STL beside the file, with the same triangles;
+    without trimesh the reason is given."""
     trimesh = pytest.importorskip("trimesh")
     pytest.importorskip("collada")
     box = trimesh.creation.box((0.1, 0.2, 0.3))

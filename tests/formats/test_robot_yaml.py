@@ -78,7 +78,9 @@ def test_units_and_expressions_become_si():
     assert model.joint("elbow").placement.position == (0.0, 0.0, 0.145)
     assert model.joint("shoulder").axis == (-1.0, 0.0, 0.0)
     assert model.frames[0].placement.position == pytest.approx((0.0, 0.0, 0.116), rel=1e-15)
-    assert dict(model.variables) == pytest.approx({"upper_arm": 0.145, "head_mass": 0.8, "lean": math.radians(30)})
+    assert dict(model.variables) == pytest.approx(
+        {"upper_arm": 0.145, "head_mass": 0.8, "lean": math.radians(30)}
+    )
 
 
 def test_a_changed_variable_moves_what_depends_on_it_and_nothing_else():
@@ -106,7 +108,9 @@ def test_a_description_survives_pickling():
 def test_symbols_pass_through_to_the_model():
     x = casadi.SX.sym("x")
     model = Description(ARM).build({"upper_arm": x})
-    tip = casadi.Function("f", [x], [model.body("upper").points[0][1][2], model.frames[0].placement.position[2]])
+    tip = casadi.Function(
+        "f", [x], [model.body("upper").points[0][1][2], model.frames[0].placement.position[2]]
+    )
     assert [float(y) for y in tip(0.2)] == pytest.approx([0.2, 0.16], rel=1e-15)
     assert dict(model.variables)["upper_arm"] == 0.145
 
@@ -123,7 +127,8 @@ NOTATIONS = {
 @pytest.mark.parametrize("notation", NOTATIONS)
 def test_every_notation_gives_the_same_rotation(notation):
     text = (
-        "linkwork: 1\nname: r\nbodies: {a: {}}\njoints:\n  j: {type: fixed, child: a, placement: {xyz: [1, 2, 3], %s}}"
+        "linkwork: 1\nname: r\nbodies: {a: {}}\njoints:\n  j: {type: fixed, child: a, "
+        "placement: {xyz: [1, 2, 3], %s}}"
     )
     T = read(text % NOTATIONS[notation]).joint("j").placement
     assert T.position == (1.0, 2.0, 3.0)
@@ -145,11 +150,19 @@ joints:
     model = read(text)
     at = {j.name: j.placement for j in model.joints}
     np.testing.assert_allclose(
-        at["j1"].rotation, rotation.from_euler("zxz", (math.pi / 2, -math.pi / 2, math.pi)), atol=1e-16
+        at["j1"].rotation,
+        rotation.from_euler("zxz", (math.pi / 2, -math.pi / 2, math.pi)),
+        atol=1e-16,
     )
-    np.testing.assert_allclose(at["j2"].rotation, rotation.about("y", math.radians(-40)), atol=1e-15)
-    assert at["j3"] == Placement(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.0, 2.0, 4.0))
-    assert at["j4"] == Placement(((0.0, -1.0, 0.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)), (2.0, -3.0, 0.0))
+    np.testing.assert_allclose(
+        at["j2"].rotation, rotation.about("y", math.radians(-40)), atol=1e-15
+    )
+    assert at["j3"] == Placement(
+        ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.0, 2.0, 4.0)
+    )
+    assert at["j4"] == Placement(
+        ((0.0, -1.0, 0.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)), (2.0, -3.0, 0.0)
+    )
 
 
 def test_inertia_about_the_joint_is_moved_to_the_centre_of_mass():
@@ -182,7 +195,9 @@ def test_every_joint_type_and_its_coordinates():
     assert screw.pitch == pytest.approx(0.004 / (2 * math.pi), rel=1e-15)
     assert screw.limits[0].upper == pytest.approx(4 * math.pi)
     assert (screw.damping, screw.friction, screw.armature) == (0.1, 0.2, 5e-3)
-    assert [limit.upper for limit in model.joint("rod").limits] == pytest.approx([math.pi / 2, 0.01])
+    assert [limit.upper for limit in model.joint("rod").limits] == pytest.approx(
+        [math.pi / 2, 0.01]
+    )
     assert model.joint("cross").damping == (0.1, 0.2)
     assert model.joint("wheel").axis == (0.0, 0.0, 1.0)
     assert model.joint("wheel").limits[0].velocity == pytest.approx(2 * math.pi)
@@ -232,7 +247,9 @@ def test_a_mirrored_chain_takes_the_mirrored_posture_at_equal_coordinates():
         np.testing.assert_allclose(poses[f"{name}_r"], S @ poses[f"{name}_l"] @ S, atol=1e-15)
     np.testing.assert_allclose(poses["toe_rx"], S @ poses["toe_lx"] @ S, atol=1e-15)
     left, right = model.body("shin_l").points[0][1], model.body("shin_r").points[0][1]
-    np.testing.assert_allclose(poses["shin_r"] @ (*right, 1), S @ poses["shin_l"] @ (*left, 1), atol=1e-15)
+    np.testing.assert_allclose(
+        poses["shin_r"] @ (*right, 1), S @ poses["shin_l"] @ (*left, 1), atol=1e-15
+    )
     Il, Ir = (np.array(model.body(f"thigh_{side}").mass_properties.inertia) for side in "lr")
     np.testing.assert_allclose(Ir, S[:3, :3] @ Il @ S[:3, :3], atol=1e-20)
     soles = [poses[f"shin_{s}"] @ matrix(f.placement) for s, f in zip("lr", model.frames)]
@@ -325,7 +342,9 @@ sharing:
   - {body: b, direction: fx, parts: {j1: 0.25, strut: 0.75}}
   - {support: strut, weights: [1, 2, 3, 4, 5, 6]}
 bodies2: {}
-""".replace("bodies2: {}\n", "").replace("bodies:\n", "bodies:\n  e: {mass: 1, inertia: [1, 1, 1]}\n")
+""".replace("bodies2: {}\n", "").replace(
+    "bodies:\n", "bodies:\n  e: {mass: 1, inertia: [1, 1, 1]}\n"
+)
 
 
 def test_closed_loop_elements_are_the_model_s_dataclasses():
@@ -392,13 +411,20 @@ def test_motions_are_sampled_with_their_derivatives():
 def test_the_rates_of_a_motion_are_its_derivatives(name):
     motion = lw.Robot(read(MOTIONS)).motions[name]
     t, h = np.array([0.3, 0.7, 1.6, 2.4, 3.3]), 1e-5
-    (q0, v0, _), (q1, v1, _), (_, v, a) = motion.sample(t - h), motion.sample(t + h), motion.sample(t)
-    np.testing.assert_allclose((q1 - q0) / (2 * h), v, rtol=1e-9, atol=1e-9)  # rounding of the difference
+    (q0, v0, _), (q1, v1, _), (_, v, a) = (
+        motion.sample(t - h),
+        motion.sample(t + h),
+        motion.sample(t),
+    )
+    # rounding of the difference
+    np.testing.assert_allclose((q1 - q0) / (2 * h), v, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose((v1 - v0) / (2 * h), a, rtol=1e-7, atol=1e-8)
 
 
 def test_a_cubic_through_waypoints_is_the_clamped_spline():
-    model = read(MOTIONS.replace("[[0, 0], [1, 100], [4, 50]]}", "[[0, 0], [1, 100], [2.5, -20], [4, 50]]}"))
+    model = read(
+        MOTIONS.replace("[[0, 0], [1, 100], [4, 50]]}", "[[0, 0], [1, 100], [2.5, -20], [4, 50]]}")
+    )
     t = np.linspace(0, 4, 41)
     q, v, a = lw.Robot(model).motions["pass"].sample(t)
     spline = CubicSpline([0, 1, 2.5, 4], [0, 0.1, -0.02, 0.05], bc_type="clamped")
@@ -407,7 +433,11 @@ def test_a_cubic_through_waypoints_is_the_clamped_spline():
 
 
 def test_gravity_sources_and_kinematic_only():
-    model = read(ARM.replace("units:", "gravity: [0, -1.62, 0]\nsource: [one, two]\nassumption: a guess\nunits:"))
+    model = read(
+        ARM.replace(
+            "units:", "gravity: [0, -1.62, 0]\nsource: [one, two]\nassumption: a guess\nunits:"
+        )
+    )
     assert model.gravity == (0.0, -1.62, 0.0)
     assert model.notes[:3] == ("source: one", "source: two", "assumption: a guess")
     assert "variables.lean: source: a table" in model.notes
@@ -420,7 +450,8 @@ def test_root_and_mimic_options():
     assert model.joints[-1].type == "floating"
     assert read(LEGS, mimic="independent").joint("ankle_l").mimic is None
     with pytest.raises(
-        InvalidInput, match="root is 'float', expected one of 'fixed', 'floating'; did you mean \"floating\""
+        InvalidInput,
+        match="root is 'float', expected one of 'fixed', 'floating'; did you mean \"floating\"",
     ):
         read(ARM, root="float")
 
@@ -432,7 +463,8 @@ def test_the_file_s_own_check_level_holds_until_another_is_asked():
     assert "violate A + B >= C" in refused(text.replace("check: positive\n", ""))
 
 
-# what was changed, where it then stands, and the sentence: what came, the path of the key, the nearest valid name
+# what was changed, where it then stands, and the sentence: what came, the path of the key,
+# the nearest valid name
 ERRORS = {
     "a misspelt joint type": (
         ARM.replace("type: revolute, parent: upper", "type: revolut, parent: upper"),
@@ -444,7 +476,11 @@ ERRORS = {
         "axes",
         'unknown key "axes" at joints.shoulder.axes; did you mean "axis"?',
     ),
-    "an unknown section": (ARM + "bodys: {}\n", "bodys", 'unknown key "bodys" at bodys; did you mean "bodies"?'),
+    "an unknown section": (
+        ARM + "bodys: {}\n",
+        "bodys",
+        'unknown key "bodys" at bodys; did you mean "bodies"?',
+    ),
     "a missing key": (
         ARM.replace("child: upper, ", ""),
         "{type: revolute, parent: base",
@@ -488,7 +524,8 @@ ERRORS = {
     "a word as a number": (
         ARM.replace("[0, 0, 50]", "[0, none, 50]"),
         "none",
-        'a number with its unit such as "5 mm", or "${expression}", came "none" at bodies.lower.com[1]',
+        'a number with its unit such as "5 mm", or "${expression}", came "none" at '
+        "bodies.lower.com[1]",
     ),
     "an attack": (
         ARM.replace("${upper_arm/2}", "${__import__(1)}"),
@@ -518,7 +555,8 @@ ERRORS = {
     "a mirror as a rotation": (
         ARM.replace("{point: tip}", "{matrix: [[-1,0,0],[0,1,0],[0,0,1]]}"),
         "[[-1",
-        "rotation matrix has determinant -1 (a mirror), expected +1 at joints.elbow.placement.matrix",
+        "rotation matrix has determinant -1 (a mirror), expected +1 at "
+        "joints.elbow.placement.matrix",
     ),
     "a body twice": (
         ARM.replace("  lower: {", "  upper : {}\n  lower: {"),
@@ -543,7 +581,8 @@ ERRORS = {
     "variables in a circle": (
         ARM.replace("upper_arm: 145", 'upper_arm: "${forearm }"'),
         '"${forearm }',
-        "variables depend on each other in a circle: upper_arm -> forearm -> upper_arm at variables.upper_arm",
+        "variables depend on each other in a circle: upper_arm -> forearm -> upper_arm at "
+        "variables.upper_arm",
     ),
     "a variable with a bad name": (
         ARM.replace("upper_arm: 145", "upper_arm: 145\n  sin: 1"),
@@ -601,7 +640,11 @@ ERRORS = {
         "{start",
         "must start at 0 or later and increase at motions.go.joints.turn",
     ),
-    "a tag": (ARM.replace("name: arm", "name: !!python/object/apply:os.system [x]"), "!!python", "has the tag"),
+    "a tag": (
+        ARM.replace("name: arm", "name: !!python/object/apply:os.system [x]"),
+        "!!python",
+        "has the tag",
+    ),
     "an open alias": (ARM + "note: *nothing", "*nothing", "alias *nothing has no anchor before it"),
     "an alias in itself": (ARM + "note: &a [*a]", "*a]", "alias *a contains itself"),
     "two documents": (ARM + "---\nname: b", "---", "a second document begins, expected one a file"),
@@ -655,12 +698,16 @@ def test_a_live_variable_cannot_change_a_mimic_rule():
         "chains:", "variables: {ratio: 2 1}\nchains:"
     )
     assert read(text).joint("ankle_l").mimic.multiplier == 2.0
-    with pytest.raises(InvalidFile, match="a live variable cannot change the multiplier of a mimic joint"):
+    with pytest.raises(
+        InvalidFile, match="a live variable cannot change the multiplier of a mimic joint"
+    ):
         Description(text).build({"ratio": casadi.SX.sym("r")})
 
 
 @pytest.mark.parametrize(
-    "text", [ARM, EVERY_JOINT, LEGS, ELEMENTS, MOTIONS], ids="arm joints legs elements motions".split()
+    "text",
+    [ARM, EVERY_JOINT, LEGS, ELEMENTS, MOTIONS],
+    ids="arm joints legs elements motions".split(),
 )
 def test_writing_and_reading_again_gives_the_same_model(text):
     model = read(text)
@@ -692,11 +739,16 @@ def test_random_models_survive_the_round_trip(seed):
 
 def test_awkward_names_and_notes_survive_the_round_trip():
     model = read(ARM)
-    bodies = tuple(replace(b, name=f'{b.name}: "#{{}}', note="line one\nsource: é\\\t.") for b in model.bodies)
-    joints = tuple(
-        replace(j, name=f"- {j.name}", child=f'{j.child}: "#{{}}', parent=f'{j.parent}: "#{{}}') for j in model.joints
+    bodies = tuple(
+        replace(b, name=f'{b.name}: "#{{}}', note="line one\nsource: é\\\t.") for b in model.bodies
     )
-    odd = replace(model, name="no", bodies=bodies, joints=joints, frames=(), notes=("source: x: y", "plain"))
+    joints = tuple(
+        replace(j, name=f"- {j.name}", child=f'{j.child}: "#{{}}', parent=f'{j.parent}: "#{{}}')
+        for j in model.joints
+    )
+    odd = replace(
+        model, name="no", bodies=bodies, joints=joints, frames=(), notes=("source: x: y", "plain")
+    )
     again = Description(robot_yaml_text(odd)).build({})
     assert replace(again, variables=odd.variables) == odd
     assert again.bodies[0].note == "source: é\\\t.\nnote: line one"
@@ -720,7 +772,8 @@ def test_saving_with_other_values_keeps_variables_expressions_and_comments(tmp_p
     """Only the words of the changed numbers change, each in the unit it was written in."""
     text = (
         "linkwork: 1\nname: arm\nunits: {length: mm, angle: deg}  # as drawn\n"
-        "variables:\n  upper: 145  # from hinge to hinge\n  turn: 30 deg\n  load: {value: 2, unit: kg}\n"
+        "variables:\n  upper: 145  # from hinge to hinge\n  turn: 30 deg\n  load: {value: 2, "
+        "unit: kg}\n"
         '  spare: "12"\n  far: "${2*upper}"\n'
         'bodies:\n  a: {mass: "${load}", com: [0, 0, "${far}"], inertia: [1, 1, 1],'
         ' points: {tip: ["${spare}", 0, "${far}"]}}\n'
@@ -734,13 +787,19 @@ def test_saving_with_other_values_keeps_variables_expressions_and_comments(tmp_p
     again = lw.load(saved)
     assert dict(again.model.variables) == pytest.approx(dict(changed.model.variables), rel=3e-16)
     assert again.model == replace(changed.model, variables=again.model.variables)
-    assert again.with_variables(upper=0.1).model.body("a") == changed.with_variables(upper=0.1).model.body("a")
+    assert again.with_variables(upper=0.1).model.body("a") == changed.with_variables(
+        upper=0.1
+    ).model.body("a")
     turned = repr(0.3 / (math.pi / 180))
     expected = (
-        text.replace("145", "200.0").replace("30 deg", f"{turned} deg").replace("value: 2,", f"value: {math.pi!r},")
+        text.replace("145", "200.0")
+        .replace("30 deg", f"{turned} deg")
+        .replace("value: 2,", f"value: {math.pi!r},")
     )
     kept = [line for line in saved.read_text().split("\n") if "turn:" not in line]
-    assert kept == [line for line in expected.replace('"12"', '"12.5"').split("\n") if "turn:" not in line]
+    assert kept == [
+        line for line in expected.replace('"12"', '"12.5"').split("\n") if "turn:" not in line
+    ]
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, math.e, 1e-7, 123456.789])
@@ -792,10 +851,21 @@ def test_the_json_schema_refuses_what_the_reader_refuses(change):
 
 
 def test_a_thousand_bodies_are_read(tmp_path):
-    body = "{mass: 1, com: [0, 0, 0.1], inertia: [0.1, 0.1, 0.1], points: {tip: [0, 0, 1], side: [0.1, 0, 1]}}"
-    lines = ["linkwork: 1", "name: long", "bodies:", *(f"  b{k}: {body}" for k in range(1000)), "joints:"]
+    body = (
+        "{mass: 1, com: [0, 0, 0.1], inertia: [0.1, 0.1, 0.1], points: {tip: [0, 0, 1], side: "
+        "[0.1, 0, 1]}}"
+    )
+    lines = [
+        "linkwork: 1",
+        "name: long",
+        "bodies:",
+        *(f"  b{k}: {body}" for k in range(1000)),
+        "joints:",
+    ]
     joint = "axis: z, placement: {xyz: [0, 0, 1], rpy: [0.1, 0.2, 0.3]}, limits: [-1, 1]}"
-    lines += [f"  j{k}: {{type: revolute, parent: b{k}, child: b{k + 1}, {joint}" for k in range(999)]
+    lines += [
+        f"  j{k}: {{type: revolute, parent: b{k}, child: b{k + 1}, {joint}" for k in range(999)
+    ]
     model = read("\n".join(lines))
     assert len(model.joints) == 999
 
@@ -827,7 +897,9 @@ def test_the_example_of_the_page_can_be_read():
 
 
 def test_every_field_of_every_element_has_a_key():
-    kinds = [cls for cls in vars(elements).values() if isinstance(cls, type) and "note" in _fields(cls)]
+    kinds = [
+        cls for cls in vars(elements).values() if isinstance(cls, type) and "note" in _fields(cls)
+    ]
     named = {type_name(cls): cls for cls in kinds if "name" in _fields(cls)}
     assert named == elements.KINDS and named.keys() == ELEMENT_KINDS.keys()
     for word, cls in named.items():
@@ -836,7 +908,9 @@ def test_every_field_of_every_element_has_a_key():
 
 
 def _fields(cls: type) -> set[str]:
-    return {each.name for each in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    return (
+        {each.name for each in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    )
 
 
 def test_every_key_of_an_element_is_described_in_the_schema():
@@ -872,11 +946,16 @@ placed:
     strut = found["strut_r"]
     assert (strut.foot.body, strut.foot.position) == ("root_r", (1.0, -2.0, 3.0))
     assert (strut.head.position, strut.joint) == ((4.0, -5.0, 6.0), "flap_r")
-    assert strut.axis == pytest.approx((-1 / 3, 2 / 3, -2 / 3))  # a hinge turns: minus the mirrored direction
+    # a hinge turns: minus the mirrored direction
+    assert strut.axis == pytest.approx((-1 / 3, 2 / 3, -2 / 3))
     assert found["slider_r"].bar == "bar_r"
-    np.testing.assert_allclose(np.cross(found["slider_r"].direction, (1.0, -1.0, 0.0)), 0.0, atol=1e-15)
-    assert found["spring_r"].second == elements.Point("body", (7.0, 8.0, 9.0))  # outside the chain: as written
-    assert found["spring_r"].first == elements.Point("bar_r", (1.0, 2.0, -3.0))  # axes of a bar: z is its hinge
+    np.testing.assert_allclose(
+        np.cross(found["slider_r"].direction, (1.0, -1.0, 0.0)), 0.0, atol=1e-15
+    )
+    # outside the chain: as written
+    assert found["spring_r"].second == elements.Point("body", (7.0, 8.0, 9.0))
+    # axes of a bar: z is its hinge
+    assert found["spring_r"].first == elements.Point("bar_r", (1.0, 2.0, -3.0))
     assert found["spring_l"].first == elements.Point("bar_l", (1.0, 2.0, 3.0))
 
 
@@ -904,12 +983,18 @@ def test_a_round_shape_goes_from_one_point_to_another():
 
 
 def test_a_round_shape_follows_a_live_length():
-    described = Description(ROUND % "{kind: capsule, start: [0.1, 0, 0], end: C, radius: 0.05}", "arm.robot.yaml")
+    described = Description(
+        ROUND % "{kind: capsule, start: [0.1, 0, 0], end: C, radius: 0.05}", "arm.robot.yaml"
+    )
     reach = casadi.SX.sym("reach")
     (shape,) = described.build({"reach": reach}).body("arm").collisions
-    numbers = casadi.Function("f", [reach], [casadi.vertcat(*shape.size, *shape.placement.position)])
+    numbers = casadi.Function(
+        "f", [reach], [casadi.vertcat(*shape.size, *shape.placement.position)]
+    )
     np.testing.assert_allclose(numbers(0.7).full().ravel(), [0.05, 0.6, 0.4, 0, 0], atol=1e-15)
-    np.testing.assert_allclose(np.array(shape.placement.rotation, dtype=float)[:, 2], [1, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(
+        np.array(shape.placement.rotation, dtype=float)[:, 2], [1, 0, 0], atol=1e-15
+    )
     aside = Description(ROUND % "{kind: capsule, start: B, end: C, radius: 0.05}", "arm.robot.yaml")
     with pytest.raises(InvalidFile, match="goes along x, y or z of its body"):
         aside.build({"reach": reach})
@@ -919,7 +1004,10 @@ def test_a_round_shape_follows_a_live_length():
     ("shape", "sentence"),
     [
         ("{kind: box, start: A, end: B, radius: 0.1}", "belong to a cylinder or capsule"),
-        ("{kind: capsule, start: A, end: B, radius: 0.1, size: [1, 1]}", "neither size nor placement"),
+        (
+            "{kind: capsule, start: A, end: B, radius: 0.1, size: [1, 1]}",
+            "neither size nor placement",
+        ),
         ("{kind: capsule, start: A, radius: 0.1}", "without end"),
         ("{kind: capsule, start: A, end: D, radius: 0.1}", 'unknown point "D"'),
         ("{kind: capsule, start: A, end: B, radius: -0.1}", "radius of the capsule is negative"),
@@ -934,7 +1022,10 @@ def test_a_round_shape_that_contradicts_itself_is_refused(shape, sentence):
 def test_rows_and_base_of_a_dh_table_have_shapes():
     robot = lw.load("ur5e")
     shapes = {body.name: body.collisions for body in robot.model.bodies}
-    assert [name for name, own in shapes.items() if not own] == ["upper_arm_link_axis", "forearm_link_axis"]
+    assert [name for name, own in shapes.items() if not own] == [
+        "upper_arm_link_axis",
+        "forearm_link_axis",
+    ]
     assert all(body.visuals == body.collisions for body in robot.model.bodies)
     row = "dh: {convention: standard, parent: arm, base_shapes: [], rows: [{a: 1}]}\n"
     with pytest.raises(InvalidFile, match='stands on body "arm"'):
@@ -964,7 +1055,12 @@ def test_every_key_of_the_schema_says_what_it_means_and_says_it_once():
     def gather(kind) -> None:
         if isinstance(kind, Record):
             records.append(kind)
-        inner = getattr(kind, "fields", None) or getattr(kind, "choices", None) or getattr(kind, "kinds", None) or {}
+        inner = (
+            getattr(kind, "fields", None)
+            or getattr(kind, "choices", None)
+            or getattr(kind, "kinds", None)
+            or {}
+        )
         for each in inner.values():
             gather(each)
         if hasattr(kind, "kind"):
@@ -973,5 +1069,7 @@ def test_every_key_of_the_schema_says_what_it_means_and_says_it_once():
     walk(json_schema())
     gather(ROBOT)
     assert not silent
-    assert not [(r.what, key) for r in records for key in r.keys if key in WORDS.get(r.what, ("", {}))[1]]
+    assert not [
+        (r.what, key) for r in records for key in r.keys if key in WORDS.get(r.what, ("", {}))[1]
+    ]
     assert all(r.about or r.what in WORDS for r in records)

@@ -1,4 +1,5 @@
-"""Damaged .robot.yaml files: only linkwork's own errors escape, in bounded time, and no model holds a NaN."""
+"""Damaged .robot.yaml files: only linkwork's own errors escape, in bounded time,
+and no model holds a NaN."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ from linkwork.library import FOLDER
 from linkwork.model import Model
 from tests.fuzz_budget import drawn
 
-FILES = {path.name.removesuffix(".robot.yaml"): path.read_text() for path in sorted(FOLDER.glob("*.robot.yaml"))}
+FILES = {
+    path.name.removesuffix(".robot.yaml"): path.read_text()
+    for path in sorted(FOLDER.glob("*.robot.yaml"))
+}
 SMALL = {name: text for name, text in FILES.items() if len(text) < 2500}
 WORDS = [
     *(
@@ -104,7 +108,8 @@ def is_sound(model: Model) -> None:
 
 
 def damaged(text: str, rng: random.Random) -> str:
-    """A file after one to three accidents: lines moved, words changed, pieces lost or doubled, noise, other digits."""
+    """A file after one to three accidents: lines moved, words changed, pieces lost or doubled,
+    noise, other digits."""
     for _ in range(rng.randint(1, 3)):
         lines = text.split("\n")
         k = rng.randrange(len(lines))
@@ -137,7 +142,11 @@ def damaged(text: str, rng: random.Random) -> str:
             case _:
                 digits = [i for i, c in enumerate(text) if c.isdigit()]
                 at = rng.choice(digits)
-                text = text[:at] + rng.choice(["0", "7", "-1", "1e9", ".5", "12 kg", "3 mm"]) + text[at + 1 :]
+                text = (
+                    text[:at]
+                    + rng.choice(["0", "7", "-1", "1e9", ".5", "12 kg", "3 mm"])
+                    + text[at + 1 :]
+                )
     return text
 
 
@@ -160,7 +169,10 @@ def test_bytes_raise_only_our_errors(content):
 
 
 _scalars = st.one_of(
-    st.sampled_from(WORDS), st.integers(-5, 5).map(str), st.floats(-2, 2).map(str), st.text(max_size=5)
+    st.sampled_from(WORDS),
+    st.integers(-5, 5).map(str),
+    st.floats(-2, 2).map(str),
+    st.text(max_size=5),
 )
 _trees = st.recursive(
     _scalars,
@@ -168,11 +180,26 @@ _trees = st.recursive(
         st.lists(inner, max_size=4).map(lambda items: f"[{', '.join(items)}]"),
         st.dictionaries(
             st.sampled_from(
-                ["type", "child", "parent", "axis", "placement", "xyz", "rpy", "mass", "com", "inertia", "a", "at"]
+                [
+                    "type",
+                    "child",
+                    "parent",
+                    "axis",
+                    "placement",
+                    "xyz",
+                    "rpy",
+                    "mass",
+                    "com",
+                    "inertia",
+                    "a",
+                    "at",
+                ]
             ),
             inner,
             max_size=4,
-        ).map(lambda entry: "{" + ", ".join(f"{key}: {value}" for key, value in entry.items()) + "}"),
+        ).map(
+            lambda entry: "{" + ", ".join(f"{key}: {value}" for key, value in entry.items()) + "}"
+        ),
     ),
     max_leaves=12,
 )
@@ -201,7 +228,9 @@ _trees = st.recursive(
     )
 )
 def test_generated_sections_raise_only_our_errors(sections):
-    text = "linkwork: 1\nname: x\n" + "\n".join(f"{key}: {value}" for key, value in sections.items())
+    text = "linkwork: 1\nname: x\n" + "\n".join(
+        f"{key}: {value}" for key, value in sections.items()
+    )
     model = opened(text)
     if model is not None:
         is_sound(model)

@@ -1,4 +1,5 @@
-"""SDF: the same robot in URDF and SDF is the same robot; poses, axes and loops where the file has them elsewhere."""
+"""SDF: the same robot in URDF and SDF is the same robot; poses,
+axes and loops where the file has them elsewhere."""
 
 from __future__ import annotations
 
@@ -27,18 +28,28 @@ def as_sdf(robot: lw.Robot) -> str:
     rows = []
     for body in robot.model.bodies:
         m = body.mass_properties
-        tensor = {f"i{a}{b}": m.inertia[i][j] for i, a in enumerate("xyz") for j, b in enumerate("xyz") if i <= j}
+        tensor = {
+            f"i{a}{b}": m.inertia[i][j]
+            for i, a in enumerate("xyz")
+            for j, b in enumerate("xyz")
+            if i <= j
+        }
         inside = "".join(f"<{tag}>{value!r}</{tag}>" for tag, value in tensor.items())
         com = " ".join(repr(float(x)) for x in m.com)
         matter = f"<pose>{com} 0 0 0</pose><mass>{m.mass!r}</mass><inertia>{inside}</inertia>"
         inertial = f"<inertial>{matter}</inertial>" if body.has_inertia else ""
-        rows.append(f'<link name="{body.name}"><pose>{pose(robot.pose(q, body.name))}</pose>{inertial}</link>')
+        rows.append(
+            f'<link name="{body.name}"><pose>{pose(robot.pose(q, body.name))}</pose>{inertial}</link>'
+        )
     for joint in robot.model.joints:
         axis = " ".join(repr(float(x)) for x in joint.axis)
         moves = "" if joint.type == "fixed" else f"<axis><xyz>{axis}</xyz></axis>"
         ends = f"<parent>{joint.parent or 'world'}</parent><child>{joint.child}</child>"
         rows.append(f'<joint name="{joint.name}" type="{joint.type}">{ends}{moves}</joint>')
-    return f'<?xml version="1.0"?><sdf version="1.9"><model name="{robot.name}">{"".join(rows)}</model></sdf>'
+    return (
+        '<?xml version="1.0"?><sdf version="1.9"><model '
+        f'name="{robot.name}">{"".join(rows)}</model></sdf>'
+    )
 
 
 @pytest.mark.parametrize("name", ["ur/ur5_robot", "kinova/kinova", "panda/panda"])
@@ -95,9 +106,13 @@ def test_axes_are_read_in_the_frame_the_version_means():
         model(LINKS + hinge(tilted, '<xyz expressed_in="__model__">0 1 0</xyz>')): [0, 1, 0],
         model(LINKS + hinge(tilted, '<xyz expressed_in="base">0 1 0</xyz>')): [0, 1, 0],
         model(LINKS + hinge(tilted), "1.6"): [0, 0, 1],
-        model(LINKS + hinge(tilted, "<xyz>0 1 0</xyz><use_parent_model_frame>true</use_parent_model_frame>"), "1.6"): [
-            *(0, 1, 0)
-        ],
+        model(
+            LINKS
+            + hinge(
+                tilted, "<xyz>0 1 0</xyz><use_parent_model_frame>true</use_parent_model_frame>"
+            ),
+            "1.6",
+        ): [*(0, 1, 0)],
         model(LINKS + hinge(tilted), "1.4"): [0, 1, 0],
     }
     for text, axis in cases.items():
@@ -120,7 +135,9 @@ def test_a_model_stands_where_its_pose_puts_it():
     robot = lw.load(text=model(inside))
     np.testing.assert_allclose(robot.pose([0.0], "arm")[:3, 3], [1, 0, 3])
     held = '<joint name="stand" type="fixed"><parent>world</parent><child>base</child></joint>'
-    np.testing.assert_allclose(lw.load(text=model(inside + held)).pose([0.0], "arm")[:3, 3], [1, 0, 3])
+    np.testing.assert_allclose(
+        lw.load(text=model(inside + held)).pose([0.0], "arm")[:3, 3], [1, 0, 3]
+    )
     assert lw.load(text=model(LINKS + hinge("")), root="floating").nv == 7
 
 
@@ -130,20 +147,34 @@ def test_limits_resistance_springs_and_rules():
     <spring_reference>0.2</spring_reference></dynamics>"""
     joint = lw.load(text=model(LINKS + hinge("", axis))).model.joint("turn")
     assert (joint.type, joint.damping, joint.friction) == ("revolute", 0.5, 0.1)
-    assert (joint.limits[0].lower, joint.limits[0].upper, joint.limits[0].effort) == (-1.0, 2.0, 5.0)
+    assert (joint.limits[0].lower, joint.limits[0].upper, joint.limits[0].effort) == (
+        -1.0,
+        2.0,
+        5.0,
+    )
     assert joint.limits[0].velocity == np.inf
     (spring,) = lw.load(text=model(LINKS + hinge("", axis))).model.elements
     assert (spring.joint, spring.stiffness, spring.free) == ("turn", 7.0, 0.2)
-    second = '<link name="b"/><joint name="follow" type="revolute"><parent>base</parent><child>b</child><axis>'
+    second = (
+        '<link name="b"/><joint name="follow" '
+        'type="revolute"><parent>base</parent><child>b</child><axis>'
+    )
     rule = '<mimic joint="turn"><multiplier>2</multiplier><offset>1</offset><reference>0.5</reference></mimic>'
-    follower = lw.load(text=model(LINKS + hinge("") + second + rule + "</axis></joint>")).model.joint("follow")
-    assert (follower.mimic.joint, follower.mimic.multiplier, follower.mimic.offset) == ("turn", 2.0, 0.0)
+    follower = lw.load(
+        text=model(LINKS + hinge("") + second + rule + "</axis></joint>")
+    ).model.joint("follow")
+    assert (follower.mimic.joint, follower.mimic.multiplier, follower.mimic.offset) == (
+        "turn",
+        2.0,
+        0.0,
+    )
 
 
 def test_a_second_joint_closes_a_loop():
     """A parallelogram: the fourth hinge is a closure, and the loop closes at zero."""
     links = "".join(
-        f'<link name="{name}"><pose>{x} 0 {z} 0 0 0</pose><inertial><mass>1</mass></inertial></link>'
+        f'<link name="{name}"><pose>{x} 0 {z} 0 0 '
+        "0</pose><inertial><mass>1</mass></inertial></link>"
         for name, x, z in (("left", 0, 0), ("top", 0, 1), ("right", 2, 0))
     )
     joints = "".join(
@@ -158,7 +189,12 @@ def test_a_second_joint_closes_a_loop():
     )
     robot = lw.load(text=model(links + joints))
     (closure,) = robot.model.elements
-    assert (closure.name, closure.kind, closure.first.body, closure.second.body) == ("d", "hinge", "right", "top")
+    assert (closure.name, closure.kind, closure.first.body, closure.second.body) == (
+        "d",
+        "hinge",
+        "right",
+        "top",
+    )
     assert len(robot.actuators) == 1
     np.testing.assert_allclose(closure.first.position, [0, 0, 1])
     np.testing.assert_allclose(closure.second.position, [2, 0, 0])
@@ -169,7 +205,10 @@ def test_shapes_and_gravity_of_a_world():
     <material><diffuse>1 0 0 1</diffuse></material></visual><collision name="c"><pose>0 0 1 0 0 0</pose><geometry>
     <cylinder><radius>0.1</radius><length>2</length></cylinder></geometry></collision>"""
     links = LINKS.replace("</link>", visual + "</link>")
-    text = f'<sdf version="1.7"><world name="w"><gravity>0 0 -1.6</gravity><model name="m">{links}{hinge("")}</model>'
+    text = (
+        '<sdf version="1.7"><world name="w"><gravity>0 0 -1.6</gravity><model '
+        f'name="m">{links}{hinge("")}</model>'
+    )
     text += '<model name="ground"><link name="l"/></model></world></sdf>'
     robot = lw.load(text=text, model="m")
     assert robot.model.gravity == (0.0, 0.0, -1.6)
@@ -177,7 +216,9 @@ def test_shapes_and_gravity_of_a_world():
     assert (box.kind, box.size, box.color) == ("box", (1.0, 2.0, 3.0), (1.0, 0.0, 0.0, 1.0))
     assert (cylinder.size, cylinder.placement.position) == ((0.1, 2.0), (0.0, 0.0, 1.0))
     assert lw.load(text=text, model="m", visuals=False).model.body("arm").visuals == ()
-    with pytest.raises(InvalidFile, match=r'has 2 models \("m", "ground"\), expected one; choose one with model='):
+    with pytest.raises(
+        InvalidFile, match=r'has 2 models \("m", "ground"\), expected one; choose one with model='
+    ):
         lw.load(text=text)
     with pytest.raises(InvalidFile, match='has no model "n"'):
         lw.load(text=text, model="n")
@@ -185,23 +226,40 @@ def test_shapes_and_gravity_of_a_world():
 
 WRONG = {
     "no link": (model(""), "has no <link>"),
-    "type": (model(LINKS + hinge("").replace('"revolute"', '"screw"')), 'has type "screw"; linkwork reads revolute'),
+    "type": (
+        model(LINKS + hinge("").replace('"revolute"', '"screw"')),
+        'has type "screw"; linkwork reads revolute',
+    ),
     "unknown parent": (
         model(LINKS + hinge("").replace("base<", "bse<")),
         'parent "bse", which does not exist; did you',
     ),
     "circle": (
-        model('<link name="a"><pose relative_to="b"/></link><link name="b"><pose relative_to="a"/></link>'),
+        model(
+            '<link name="a"><pose relative_to="b"/></link><link name="b"><pose '
+            'relative_to="a"/></link>'
+        ),
         "depends on itself: a -> b -> a",
     ),
-    "pose": (model('<link name="a"><pose>1 2 3</pose></link>'), r'x.sdf:1: <pose> of link "a" holds "1 2 3"'),
-    "not finite": (model('<link name="a"><pose>1 2 3 0 0 nan</pose></link>'), "expected 6 finite numbers"),
+    "pose": (
+        model('<link name="a"><pose>1 2 3</pose></link>'),
+        r'x.sdf:1: <pose> of link "a" holds "1 2 3"',
+    ),
+    "not finite": (
+        model('<link name="a"><pose>1 2 3 0 0 nan</pose></link>'),
+        "expected 6 finite numbers",
+    ),
     "nowhere": (model(LINKS + hinge("", "<xyz>0 0 0</xyz>")), "points nowhere"),
-    "no such frame": (model('<link name="a"><pose relative_to="z"/></link>'), 'relative to "z", which does not exist'),
+    "no such frame": (
+        model('<link name="a"><pose relative_to="z"/></link>'),
+        'relative to "z", which does not exist',
+    ),
     "include": (model("<include/>" + LINKS), "takes parts from another model"),
     "twice": (model('<link name="a"/><link name="a"/>'), "has a name that line 1 has already"),
     "reversed": (
-        model(LINKS + hinge("", "<xyz>0 1 0</xyz><limit><lower>1</lower><upper>-1</upper></limit>")),
+        model(
+            LINKS + hinge("", "<xyz>0 1 0</xyz><limit><lower>1</lower><upper>-1</upper></limit>")
+        ),
         "has lower 1 above upper -1 .strict=False: the joint has no limit",
     ),
     "version": ('<sdf version="new"><model name="m"/></sdf>', 'has version="new"'),

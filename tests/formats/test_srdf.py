@@ -1,4 +1,5 @@
-"""SRDF: groups, named poses and disabled pairs as plain data; contradictions refused with file and line."""
+"""SRDF: groups, named poses and disabled pairs as plain data;
+contradictions refused with file and line."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def test_every_part_of_the_file_is_read(tmp_path):
         Group("hand", links=("hand",), joints=("finger1", "finger2")),
         Group("both", groups=("arm", "hand")),
     )
-    assert semantics.poses == (NamedPose("ready", "arm", (("joint1", (0.0,)), ("joint2", (-0.785,)))),)
+    assert semantics.poses == (
+        NamedPose("ready", "arm", (("joint1", (0.0,)), ("joint2", (-0.785,)))),
+    )
     assert semantics.end_effectors == (EndEffector("gripper", "hand", "link8", "arm"),)
     assert semantics.virtual_joints == (VirtualJoint("stand", "fixed", "world", "link0"),)
     assert semantics.passive_joints == ("finger2",)
@@ -54,10 +57,19 @@ def test_every_part_of_the_file_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("inside", "sentence"),
     [
-        ('<group name="a"><group name="b"/></group><group name="b"><group name="a"/></group>', "hold themselves"),
+        (
+            '<group name="a"><group name="b"/></group><group name="b"><group name="a"/></group>',
+            "hold themselves",
+        ),
         ('<group name="a"/><group name="a"/>', 'two groups "a"'),
-        ('<disable_collisions link1="x"/>', 'x.srdf:1: <disable_collisions> .*has no attribute "link2"'),
-        ('<virtual_joint name="v" type="ball" parent_frame="w" child_link="b"/>', "expected one of fixed, planar"),
+        (
+            '<disable_collisions link1="x"/>',
+            'x.srdf:1: <disable_collisions> .*has no attribute "link2"',
+        ),
+        (
+            '<virtual_joint name="v" type="ball" parent_frame="w" child_link="b"/>',
+            "expected one of fixed, planar",
+        ),
         ('<link name="a"/>', "this is URDF"),
     ],
 )
@@ -89,7 +101,9 @@ def test_unknown_parts_are_named_once_and_refused_by_strict(caplog):
     text = '<robot name="r"><gripper/><gripper/></robot>'
     with caplog.at_level(logging.WARNING, "linkwork"):
         read_srdf_text(text)
-    assert [record.message for record in caplog.records] == ["srdf text: left out <gripper> on line 1"]
+    assert [record.message for record in caplog.records] == [
+        "srdf text: left out <gripper> on line 1"
+    ]
     with pytest.raises(InvalidFile, match=r"left out <gripper> on line 1 \(strict=True\)"):
         read_srdf_text(text, strict=True)
 

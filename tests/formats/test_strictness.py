@@ -1,6 +1,8 @@
-"""One option with three levels, the same for every format: what is drawn warns, what moves is refused.
+"""One option with three levels, the same for every format: what is drawn warns,
+what moves is refused.
 
-Every entry names a file as it is published (Unitree, ABB, Drake, Bullet, PAL, Valkyrie ...), with one line of it.
+Every entry names a file as it is published (Unitree, ABB, Drake, Bullet, PAL, Valkyrie ...), with
+one line of it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from linkwork.errors import InvalidFile, InvalidInput, NotPossible
 
 
 def urdf(visual: str = "", joint: str = "", collision: str = "", robot: str = "") -> str:
-    """A pendulum with something inside one of its places; the visual stands on line 3, the joint on line 6."""
+    """A pendulum with something inside one of its places; the visual stands on line 3,
+    the joint on line 6."""
     return f"""<robot name="pendulum">{robot}
   <link name="base"/>
   <link name="arm">{visual}
@@ -38,19 +41,29 @@ DRAWN = {
         r'line 3: material "b" is the second <material> \(the first is on line 3\)',
         1,
     ),
-    "no geometry": (urdf("<visual/>", LIMIT), r'line 3: <visual> of link "arm" has no <geometry>', 0),
+    "no geometry": (
+        urdf("<visual/>", LIMIT),
+        r'line 3: <visual> of link "arm" has no <geometry>',
+        0,
+    ),
     "scale of one": (
         urdf('<visual><geometry><mesh filename="a.stl" scale="2"/></geometry></visual>', LIMIT),
         'has scale="2", expected 3 numbers: one for all three axes',
         1,
     ),
     "scale of four": (
-        urdf('<visual><geometry><mesh filename="a.stl" scale="1 1 1 1"/></geometry></visual>', LIMIT),
+        urdf(
+            '<visual><geometry><mesh filename="a.stl" scale="1 1 1 1"/></geometry></visual>', LIMIT
+        ),
         'has scale="1 1 1 1", expected 3 numbers: the first three count',
         1,
     ),
     "scale of a collision": (
-        urdf(joint=LIMIT, collision='<collision><geometry><mesh filename="a.stl" scale="2"/></geometry></collision>'),
+        urdf(
+            joint=LIMIT,
+            collision='<collision><geometry><mesh filename="a.stl" '
+            'scale="2"/></geometry></collision>',
+        ),
         'line 4: .* has scale="2", expected 3 numbers: one for all three axes',
         0,
     ),
@@ -64,14 +77,29 @@ DRAWN = {
         'has an empty attribute "rgba": it is not drawn',
         1,
     ),
-    "misspelt": (urdf(f'<visual><orgin xyz="1 0 0"/>{BOX}</visual>', LIMIT), "expected <origin>", 1),
-    "no file": (urdf("<visual><geometry><mesh/></geometry></visual>", LIMIT), 'no attribute "filename"', 0),
+    "misspelt": (
+        urdf(f'<visual><orgin xyz="1 0 0"/>{BOX}</visual>', LIMIT),
+        "expected <origin>",
+        1,
+    ),
+    "no file": (
+        urdf("<visual><geometry><mesh/></geometry></visual>", LIMIT),
+        'no attribute "filename"',
+        0,
+    ),
     "negative size": (
-        urdf(f'<visual>{BOX}</visual><visual><geometry><sphere radius="-1"/></geometry></visual>', LIMIT),
+        urdf(
+            f'<visual>{BOX}</visual><visual><geometry><sphere radius="-1"/></geometry></visual>',
+            LIMIT,
+        ),
         "line 3: <sphere> .* has a negative size",
         1,
     ),
-    "xacro colour": (urdf(f"<visual>{BOX}<xacro:grey/></visual>", LIMIT), "line 3: <xacro:grey> .* is xacro", 1),
+    "xacro colour": (
+        urdf(f"<visual>{BOX}<xacro:grey/></visual>", LIMIT),
+        "line 3: <xacro:grey> .* is xacro",
+        1,
+    ),
     "xacro path": (
         urdf('<visual><geometry><mesh filename="$(find arm)/a.stl"/></geometry></visual>', LIMIT),
         "line 3: <mesh> .* is xacro",
@@ -79,7 +107,8 @@ DRAWN = {
     ),
     "negative limits": (
         urdf(joint='<limit lower="-1" upper="1" velocity="-2" effort="-1"/>'),
-        "line 6: <limit> .* has velocity -2, which is negative: there is no limit, line 6: .* effort -1",
+        "line 6: <limit> .* has velocity -2, which is negative: there is no limit, line 6: .* "
+        "effort -1",
         0,
     ),
     "the same twice": (urdf(joint=LIMIT + LIMIT), "is the second <limit>", 0),
@@ -90,7 +119,8 @@ DRAWN = {
         1,
     ),
     "yaml": (
-        "linkwork: 1\nname: pendulum\nbodies:\n  arm:\n    mass: 2\n    visuals:\n      - {kind: bax, size: 1}\n"
+        "linkwork: 1\nname: pendulum\nbodies:\n  arm:\n    mass: 2\n    visuals:\n      - {kind: "
+        "bax, size: 1}\n"
         "      - {kind: sphere, size: -1}\n      - {kind: sphere, size: 1}\n"
         "joints:\n  turn: {type: revolute, child: arm, limits: [-1, 1]}\n",
         r"line 7:\d+: .*it is not drawn, line 8:\d+: .*negative.*it is not drawn",
@@ -115,7 +145,9 @@ def test_strict_refuses_a_detail_too(text):
         lw.load(text=text, check="any", strict=True)
 
 
-@pytest.mark.parametrize("name", [name for name in DRAWN if not re.search("limits|twice|collision", name)])
+@pytest.mark.parametrize(
+    "name", [name for name in DRAWN if not re.search("limits|twice|collision", name)]
+)
 def test_without_visuals_nothing_drawn_is_looked_at(name, caplog):
     with caplog.at_level(logging.WARNING, "linkwork"):
         robot = lw.load(text=DRAWN[name][0], check="any", strict=True, visuals=False)
@@ -124,9 +156,17 @@ def test_without_visuals_nothing_drawn_is_looked_at(name, caplog):
 
 
 def test_what_can_be_drawn_keeps_its_size_and_colour():
-    one, four = (lw.load(text=DRAWN[f"scale of {n}"][0]).model.body("arm").visuals[0] for n in ("one", "four"))
+    one, four = (
+        lw.load(text=DRAWN[f"scale of {n}"][0]).model.body("arm").visuals[0]
+        for n in ("one", "four")
+    )
     assert (one.size, four.size) == ((2.0, 2.0, 2.0), (1.0, 1.0, 1.0))
-    assert lw.load(text=DRAWN["colour of three"][0]).model.body("arm").visuals[0].color == (1.0, 0.0, 0.0, 1.0)
+    assert lw.load(text=DRAWN["colour of three"][0]).model.body("arm").visuals[0].color == (
+        1.0,
+        0.0,
+        0.0,
+        1.0,
+    )
 
 
 # name -> (text, refusal, what strict=False says)
@@ -138,17 +178,25 @@ MECHANICS = {
     ),
     "reversed": (
         urdf(joint='<limit lower="1" upper="-1" velocity="2" effort="3"/>'),
-        r":6: <limit> of joint \"turn\" has lower 1 above upper -1 \(strict=False: the joint has no limit\)",
+        r":6: <limit> of joint \"turn\" has lower 1 above upper -1 \(strict=False: the joint has "
+        r"no limit\)",
         "line 6: .*lower 1 above upper -1: the joint has no limit",
     ),
     "second inertia": (
-        urdf(joint=LIMIT).replace("</link>\n  <joint", '<inertial><mass value="1"/></inertial></link>\n  <joint'),
+        urdf(joint=LIMIT).replace(
+            "</link>\n  <joint", '<inertial><mass value="1"/></inertial></link>\n  <joint'
+        ),
         r"is the second <inertial> \(the first is on line 4\)",
         "the first one counts",
     ),
-    "collision without geometry": (urdf(joint=LIMIT, collision="<collision/>"), "has no <geometry>", "it is left out"),
+    "collision without geometry": (
+        urdf(joint=LIMIT, collision="<collision/>"),
+        "has no <geometry>",
+        "it is left out",
+    ),
     "mjcf reversed": (
-        '<mujoco><worldbody><body name="arm"><joint range="1 -1"/><geom size="1"/></body></worldbody></mujoco>',
+        '<mujoco><worldbody><body name="arm"><joint range="1 -1"/><geom '
+        'size="1"/></body></worldbody></mujoco>',
         r"has range 0.0174533 -0.0174533, expected a lower number first \(strict=False",
         "the joint has no limit",
     ),
@@ -205,7 +253,8 @@ def test_text_of_every_format(tmp_path):
         '<mujoco><worldbody><body name="arm" pos="0 0 1"><joint axis="1 0 0"/>'
         '<inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/></body></worldbody></mujoco>',
         "linkwork: 1\nname: p\nbodies:\n  arm: {mass: 2, inertia: {xx: 1, yy: 1, zz: 1}}\n"
-        "joints:\n  turn: {type: revolute, child: arm, axis: [1, 0, 0], placement: {xyz: [0, 0, 1]}}\n",
+        "joints:\n  turn: {type: revolute, child: arm, axis: [1, 0, 0], placement: {xyz: [0, "
+        "0, 1]}}\n",
     ]
     for text in texts:
         robot = lw.load(text=text.encode() if text is texts[1] else text)
@@ -272,5 +321,7 @@ def test_without_the_package_the_sentence_says_how_to_get_it(tmp_path, monkeypat
     monkeypatch.setitem(sys.modules, "xacro", None)
     file = tmp_path / "p.urdf.xacro"
     file.write_text(XACRO)
-    with pytest.raises(NotPossible, match="is a macro file, which the package xacro expands: pip install xacro"):
+    with pytest.raises(
+        NotPossible, match="is a macro file, which the package xacro expands: pip install xacro"
+    ):
         lw.load(file)

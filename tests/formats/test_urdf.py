@@ -119,11 +119,23 @@ def test_inertia_is_turned_to_body_axes(arm):
 
 def test_shapes_have_kind_size_place_and_colour(arm):
     (plate,) = arm.body("base").visuals
-    assert (plate.kind, plate.size, plate.name, plate.color) == ("box", (1.0, 2.0, 3.0), "plate", (0.5, 0.5, 0.6, 1.0))
+    assert (plate.kind, plate.size, plate.name, plate.color) == (
+        "box",
+        (1.0, 2.0, 3.0),
+        "plate",
+        (0.5, 0.5, 0.6, 1.0),
+    )
     (tube,) = arm.body("upper").visuals
-    assert (tube.kind, tube.size, tube.placement.position) == ("cylinder", (0.1, 0.7), (0.0, 0.0, 1.0))
+    assert (tube.kind, tube.size, tube.placement.position) == (
+        "cylinder",
+        (0.1, 0.7),
+        (0.0, 0.0, 1.0),
+    )
     assert tube.color == (1.0, 0.5, 0.0, 1.0), "colours are cut to 0..1"
-    assert [(s.kind, s.size) for s in arm.body("upper").collisions] == [("capsule", (0.1, 0.7)), ("sphere", (0.2,))]
+    assert [(s.kind, s.size) for s in arm.body("upper").collisions] == [
+        ("capsule", (0.1, 0.7)),
+        ("sphere", (0.2,)),
+    ]
     first, second = arm.body("lower").visuals
     assert (first.mesh, first.size) == ("package://no/a.stl", (1.0, -1.0, 1.0))
     assert first.color == tube.color, "a material is known by its name wherever it was given"
@@ -139,7 +151,12 @@ def test_quaternion_origin_of_urdf_1_2():
 def test_root_can_float(arm):
     model = read_urdf_text(ARM, root="floating")
     root = model.joints[0]
-    assert (root.name, root.type, root.parent, root.child) == ("root_joint", "floating", None, "base")
+    assert (root.name, root.type, root.parent, root.child) == (
+        "root_joint",
+        "floating",
+        None,
+        "base",
+    )
     assert build_tree(model).nv == build_tree(arm).nv + 6
     taken = read_urdf_text(changed('name="rail"', 'name="root_joint"'), root="floating")
     assert taken.joints[0].name == "base_root_joint"
@@ -156,7 +173,10 @@ def test_robot_without_a_name_is_called_after_its_file(tmp_path):
 
 
 def test_largest_double_means_unlimited():
-    text = changed('lower="-1" upper="2" velocity="3"', f'lower="-1" upper="{1.7976931348623157e308!r}" velocity="inf"')
+    text = changed(
+        'lower="-1" upper="2" velocity="3"',
+        f'lower="-1" upper="{1.7976931348623157e308!r}" velocity="inf"',
+    )
     assert read_urdf_text(text).joint("shoulder").limits == (Limits(-1.0, math.inf, math.inf, 4.0),)
 
 
@@ -166,7 +186,8 @@ def test_unphysical_inertia_warns_once_or_is_refused(caplog):
     (record,) = caplog.records
     assert 'robot "arm": 1 body is not physical: "upper": principal moments' in record.message
     with pytest.raises(
-        InvalidFile, match=r'urdf text:8: robot "arm", body "upper": principal moments .* violate A \+ B'
+        InvalidFile,
+        match=r'urdf text:8: robot "arm", body "upper": principal moments .* violate A \+ B',
     ):
         read_urdf_text(heavy, check="physical")
 
@@ -176,7 +197,8 @@ def test_foreign_words_are_passed_over_quietly(caplog):
         for word in foreign:
             assert word not in READ[tag][0]
     text = changed(
-        '<link name="slide"/>', '<link name="slide" type="x"><contact/><drake:thing/><origin xyz="0 0 0"/></link>'
+        '<link name="slide"/>',
+        '<link name="slide" type="x"><contact/><drake:thing/><origin xyz="0 0 0"/></link>',
     )
     read_urdf_text(text.replace("<robot ", '<robot xmlns:drake="d" '))
     assert not caplog.records
@@ -185,12 +207,14 @@ def test_foreign_words_are_passed_over_quietly(caplog):
 def test_unknown_words_are_left_out_with_one_warning(caplog):
     text = changed(
         '<link name="slide"/>',
-        '<link name="slide" shade="7"><cushion/><visual><geometry><egg/></geometry></visual></link>',
+        '<link name="slide" '
+        'shade="7"><cushion/><visual><geometry><egg/></geometry></visual></link>',
     )
     assert read_urdf_text(text).body("slide").visuals == ()
     (record,) = caplog.records
     assert record.message.endswith(
-        'left out attribute "shade" on line 26, left out <cushion> on line 26, left out <egg> on line 26'
+        'left out attribute "shade" on line 26, left out <cushion> on line 26, left out <egg> '
+        "on line 26"
     )
 
 
@@ -202,18 +226,42 @@ WRONG = {
         r':44: joint "hub" has type "screw"; linkwork reads revolute, cont',
     ),
     "joint type, nearly": ('type="continuous"', 'type="continuos"', 'did you mean "continuous"'),
-    "joint without type": ('name="hub" type="continuous"', 'name="hub"', 'joint "hub" has no attribute "type"'),
-    "joint without name": ('name="hub" type="continuous"', 'type="continuous"', '<joint> has no attribute "name"'),
+    "joint without type": (
+        'name="hub" type="continuous"',
+        'name="hub"',
+        'joint "hub" has no attribute "type"',
+    ),
+    "joint without name": (
+        'name="hub" type="continuous"',
+        'type="continuous"',
+        '<joint> has no attribute "name"',
+    ),
     "link without name": ('<link name="slide"/>', "<link/>", ':26: <link> has no attribute "name"'),
-    "empty name": ('<link name="slide"/>', '<link name=""/>', ':26: <link> has an empty attribute "name"'),
-    "joint without parent": ('<parent link="upper"/>', "", 'joint "elbow" has no <parent>, expected one'),
-    "two parents": ('<parent link="upper"/>', '<parent link="upper"/><parent link="base"/>', "is the second <parent>"),
+    "empty name": (
+        '<link name="slide"/>',
+        '<link name=""/>',
+        ':26: <link> has an empty attribute "name"',
+    ),
+    "joint without parent": (
+        '<parent link="upper"/>',
+        "",
+        'joint "elbow" has no <parent>, expected one',
+    ),
+    "two parents": (
+        '<parent link="upper"/>',
+        '<parent link="upper"/><parent link="base"/>',
+        "is the second <parent>",
+    ),
     "unknown parent": (
         '<parent link="upper"/>',
         '<parent link="uper"/>',
         r':38: joint "elbow": parent body "uper" is unknown; did you mean "upper"\?',
     ),
-    "unknown child": ('<child link="wheel"/>', '<child link="whee"/>', 'joint "hub": child body "whee" is unknown'),
+    "unknown child": (
+        '<child link="wheel"/>',
+        '<child link="whee"/>',
+        'joint "hub": child body "whee" is unknown',
+    ),
     "child of two joints": (
         '<child link="slide"/>',
         '<child link="lower"/>',
@@ -252,7 +300,11 @@ WRONG = {
     ),
     "axis without numbers": ('<axis xyz="0 3 4"/>', "<axis/>", 'has no attribute "xyz"'),
     "four numbers": ('xyz="1 2 3"', 'xyz="1 2 3 4"', "expected 3 finite numbers"),
-    "word for number": ('xyz="1 2 3"', 'xyz="1 2 three"', '<origin> of joint "shoulder" has xyz="1 2 three"'),
+    "word for number": (
+        'xyz="1 2 3"',
+        'xyz="1 2 three"',
+        '<origin> of joint "shoulder" has xyz="1 2 three"',
+    ),
     "comma": ('xyz="1 2 3"', 'xyz="1,2,3"', "expected 3 finite numbers"),
     "nan": ('xyz="1 2 3"', 'xyz="1 2 nan"', "expected 3 finite numbers"),
     "inf": ('xyz="1 2 3"', 'xyz="1 2 inf"', "expected 3 finite numbers"),
@@ -273,9 +325,21 @@ WRONG = {
         '<limit> of joint "shoulder" has lower 2 above upper -1',
     ),
     "nan limit": ('lower="-1"', 'lower="nan"', 'has lower="nan", expected a finite number'),
-    "negative damping": ('damping="0.5"', 'damping="-0.5"', "damping -0.5 must be finite and not negative"),
-    "mimic of itself": ('<mimic joint="shoulder"', '<mimic joint="elbow"', "circle: elbow -> elbow"),
-    "mimic of two coordinates": ('<mimic joint="shoulder"', '<mimic joint="air"', "both must have one coordinate"),
+    "negative damping": (
+        'damping="0.5"',
+        'damping="-0.5"',
+        "damping -0.5 must be finite and not negative",
+    ),
+    "mimic of itself": (
+        '<mimic joint="shoulder"',
+        '<mimic joint="elbow"',
+        "circle: elbow -> elbow",
+    ),
+    "mimic of two coordinates": (
+        '<mimic joint="shoulder"',
+        '<mimic joint="air"',
+        "both must have one coordinate",
+    ),
     "mimic of nobody": ('<mimic joint="shoulder" ', "<mimic ", 'has no attribute "joint"'),
     "negative radius": (
         '<sphere radius="0.2"/>',
@@ -283,21 +347,37 @@ WRONG = {
         "<sphere> of <geometry> of <collision> .* negative size",
     ),
     "no radius": ('<sphere radius="0.2"/>', "<sphere/>", 'has no attribute "radius"'),
-    "two shapes": ('<sphere radius="0.2"/>', '<sphere radius="1"/><sphere radius="1"/>', "holds <sphere> and <sphere>"),
+    "two shapes": (
+        '<sphere radius="0.2"/>',
+        '<sphere radius="1"/><sphere radius="1"/>',
+        "holds <sphere> and <sphere>",
+    ),
     "no geometry": ('<geometry><sphere radius="0.2"/></geometry>', "", "has no <geometry>"),
     "misspelt tag": (
         '<origin xyz="1 2 3"',
         '<orgin xyz="1 2 3"',
         r'<orgin> of joint "shoulder" is not a tag of URDF in this place, expected <origin>',
     ),
-    "misplaced tag": ('<link name="slide"/>', '<link name="slide"><inertia/></link>', "expected <inertial>"),
+    "misplaced tag": (
+        '<link name="slide"/>',
+        '<link name="slide"><inertia/></link>',
+        "expected <inertial>",
+    ),
     "misspelt attribute": (
         'velocity="3" effort="4"/>\n    <dyn',
         'velocty="3" effort="4"/>\n    <dyn',
         'attribute "velocty", expected "velocity"',
     ),
-    "loop": ('<gazebo reference="upper">', '<loop_joint name="l"/><gazebo>', 'loop_joint "l" closes a loop'),
-    "rpy and quaternion": ('rpy="0.1 0.2 0.3"', 'rpy="0 0 0" quat_xyzw="0 0 0 1"', "both rpy and quat_xyzw"),
+    "loop": (
+        '<gazebo reference="upper">',
+        '<loop_joint name="l"/><gazebo>',
+        'loop_joint "l" closes a loop',
+    ),
+    "rpy and quaternion": (
+        'rpy="0.1 0.2 0.3"',
+        'rpy="0 0 0" quat_xyzw="0 0 0 1"',
+        "both rpy and quat_xyzw",
+    ),
     "long quaternion": ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 2"', "expected a unit quaternion"),
     "zero quaternion": ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 0"', "expected a unit quaternion"),
     "xacro tag": (
@@ -331,7 +411,10 @@ BROKEN = {
     "capital": ("<Robot/>", "root element is <Robot>, expected <robot>"),
     "xacro root": ("<xacro:robot xmlns:xacro='x'/>", "is xacro"),
     "no links": ('<robot name="r"/>', 'robot "r" has no <link>'),
-    "wrong encoding": (b'<?xml version="1.0" encoding="klingon"?><robot/>', "encoding that cannot be read"),
+    "wrong encoding": (
+        b'<?xml version="1.0" encoding="klingon"?><robot/>',
+        "encoding that cannot be read",
+    ),
     "broken utf-8": (b'<robot name="\xff\xfe"/>', "not well-formed"),
 }
 
@@ -362,7 +445,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
         read_urdf(tmp_path / "arms.urdf")
 
 
-@pytest.mark.parametrize("option", [{"check": "strict"}, {"mimic": "folow"}, {"root": "free"}, {"root": None}])
+@pytest.mark.parametrize(
+    "option", [{"check": "strict"}, {"mimic": "folow"}, {"root": "free"}, {"root": None}]
+)
 def test_an_unknown_option_is_an_error(option):
     ((label, value),) = option.items()
     with pytest.raises(InvalidInput, match=f"read_urdf: {label} is {value!r}, expected one of"):

@@ -12,7 +12,9 @@ from tests.formats.test_urdf import ARM
 from tests.fuzz_budget import drawn
 from tests.published import URDFS
 
-TEXTS = [ARM] + [URDFS[name].read_text() for name in ("panda/panda", "ur/ur5_robot", "finger_edu/finger_edu")]
+TEXTS = [ARM] + [
+    URDFS[name].read_text() for name in ("panda/panda", "ur/ur5_robot", "finger_edu/finger_edu")
+]
 SHORT = [text.replace("\r", "") for text in TEXTS if len(text) < 20_000]
 WORDS = st.sampled_from(
     [
@@ -67,12 +69,17 @@ WORDS = st.sampled_from(
 
 @st.composite
 def damaged(draw) -> str:
-    """A description with a few random injuries: values replaced, pieces cut out, doubled, moved, or written over."""
+    """A description with a few random injuries: values replaced, pieces cut out, doubled, moved,
+    or written over."""
     text = draw(st.sampled_from(SHORT))
     for _ in range(draw(st.integers(1, 4))):
         a = draw(st.integers(0, len(text)))
         b = min(len(text), a + draw(st.integers(0, 200)))
-        match draw(st.sampled_from(["value", "value", "value", "cut", "double", "move", "word", "character"])):
+        match draw(
+            st.sampled_from(
+                ["value", "value", "value", "cut", "double", "move", "word", "character"]
+            )
+        ):
             case "value":
                 quotes = [i for i, c in enumerate(text) if c == '"']
                 if len(quotes) > 2:
@@ -92,8 +99,13 @@ def damaged(draw) -> str:
     return text
 
 
-@settings(max_examples=drawn(130), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(damaged(), st.sampled_from(["follow", "independent"]), st.sampled_from(["fixed", "floating"]))
+@settings(
+    max_examples=drawn(130),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(
+    damaged(), st.sampled_from(["follow", "independent"]), st.sampled_from(["fixed", "floating"])
+)
 def test_damaged_text_gives_a_model_or_an_error_of_ours(text, mimic, root):
     try:
         model = read_urdf_text(text, mimic=mimic, root=root)

@@ -57,7 +57,11 @@ def test_poses_of_all_bodies_agree_with_pinocchio(name):
         q = random_q(model, seed)
         pin.framesForwardKinematics(reference, data, their_q(reference, q))
         poses = world_poses(model, q)
-        bodies = {f.name: data.oMf[i].homogeneous for i, f in enumerate(reference.frames) if f.type == pin.BODY}
+        bodies = {
+            f.name: data.oMf[i].homogeneous
+            for i, f in enumerate(reference.frames)
+            if f.type == pin.BODY
+        }
         assert poses.keys() == bodies.keys()
         size = max(1.0, max(np.abs(T).max() for T in bodies.values()))
         error = max(np.abs(poses[body] - T).max() for body, T in bodies.items())
@@ -66,7 +70,8 @@ def test_poses_of_all_bodies_agree_with_pinocchio(name):
 
 @pytest.mark.parametrize("name", URDFS)
 def test_matter_of_merged_bodies_agrees_with_pinocchio(name):
-    """Mass, centre and inertia of everything rigidly carried by a joint, rotated inertial frames included."""
+    """Mass, centre and inertia of everything rigidly carried by a joint,
+    rotated inertial frames included."""
     tree, reference = build_tree(ours(name)), theirs(name)
     index = {joint: i for i, joint in enumerate(reference.names)}
     assert len(tree.nodes) == reference.njoints
@@ -98,7 +103,8 @@ def test_limits_and_damping_agree_with_pinocchio(name):
             assert limit.upper == reference.upperPositionLimit[theirs_joint.idx_q]
 
 
-# Talos and Romeo have mimicking joints too, but Pinocchio refuses followers that come before their leader.
+# Talos and Romeo have mimicking joints too, but Pinocchio refuses followers that come before their
+# leader.
 @pytest.mark.parametrize("name", ["baxter/baxter", "panda/panda", "pr2/pr2", "tiago_pro/tiago_pro"])
 def test_poses_with_mimicking_joints_agree_with_pinocchio(name):
     model, reference = read_urdf(URDFS[name]), pin.buildModelFromUrdf(str(URDFS[name]), True)
@@ -115,7 +121,10 @@ def test_poses_with_mimicking_joints_agree_with_pinocchio(name):
 
 @pytest.mark.parametrize("name", ["talos_data/talos_full_v2", "romeo/romeo"])
 def test_mimic_tags_before_their_leader_are_kept(name):
-    model, text = read_urdf(URDFS[name]), re.sub("<!--.*?-->", "", URDFS[name].read_text(), flags=re.DOTALL)
+    model, text = (
+        read_urdf(URDFS[name]),
+        re.sub("<!--.*?-->", "", URDFS[name].read_text(), flags=re.DOTALL),
+    )
     tags = re.findall(r'<mimic joint="(\w+)" multiplier="(\S+)" offset="(\S+)"', text)
     rules = [joint.mimic for joint in model.joints if joint.mimic is not None]
     assert [(rule.joint, rule.multiplier, rule.offset) for rule in rules] == [
@@ -127,10 +136,16 @@ def test_mimic_tags_before_their_leader_are_kept(name):
 def test_mimic_of_a_missing_leader_and_of_a_fixed_joint_is_dropped_with_a_warning(caplog):
     hands = read_urdf(URDFS["alex/alex_psyonic_hands"])
     assert hands.joint("Left_index_q2").mimic is None
-    assert 'joint "Left_index_q2" moves on its own: its leader "index_q1" does not exist' in caplog.text
+    assert (
+        'joint "Left_index_q2" moves on its own: its leader "index_q1" does not exist'
+        in caplog.text
+    )
     arm = read_urdf(URDFS["talos_data/talos_left_arm"])
     assert arm.joint("gripper_left_inner_double_joint").mimic is None
-    assert 'joint "gripper_left_inner_double_joint" is fixed and does not follow "gripper_left_joint"' in caplog.text
+    assert (
+        'joint "gripper_left_inner_double_joint" is fixed and does not follow "gripper_left_joint"'
+        in caplog.text
+    )
 
 
 def test_an_empty_robot_is_refused():
@@ -141,6 +156,8 @@ def test_an_empty_robot_is_refused():
 def test_published_meshes_are_found():
     """All of them but those of romeo_laas_small, whose package is not part of the collection."""
     for name in URDFS:
-        shapes = [s for b in ours(name).bodies for s in (*b.visuals, *b.collisions) if s.kind == "mesh"]
+        shapes = [
+            s for b in ours(name).bodies for s in (*b.visuals, *b.collisions) if s.kind == "mesh"
+        ]
         missing = [s.mesh for s in shapes if not s.mesh.startswith("/")]
         assert bool(missing) == (name == "romeo/romeo_laas_small"), missing[:3]

@@ -8,16 +8,30 @@ from linkwork.errors import InvalidFile
 from linkwork.formats.files import LARGEST
 from linkwork.formats.xml import DEEPEST, MOST_ELEMENTS, parse_xml, read_xml
 
-LAUGHS = '<!ENTITY a "lol">' + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
+LAUGHS = '<!ENTITY a "lol">' + "".join(
+    f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9)
+)
 
 HOSTILE = {
     "billion laughs": (f"<!DOCTYPE r [{LAUGHS}]><r>&j;</r>", "document type"),
-    "quadratic blowup": (f'<!DOCTYPE r [<!ENTITY a "{"x" * 100_000}">]><r>{"&a;" * 10_000}</r>', "document type"),
+    "quadratic blowup": (
+        f'<!DOCTYPE r [<!ENTITY a "{"x" * 100_000}">]><r>{"&a;" * 10_000}</r>',
+        "document type",
+    ),
     "laughs in an attribute": (f'<!DOCTYPE r [{LAUGHS}]><r name="&j;"/>', "document type"),
-    "external entity": ('<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><r>&a;</r>', "document type"),
+    "external entity": (
+        '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><r>&a;</r>',
+        "document type",
+    ),
     "external document type": ('<!DOCTYPE r SYSTEM "http://127.0.0.1/r.dtd"><r/>', "document type"),
-    "public document type": ('<!DOCTYPE r PUBLIC "a" "http://127.0.0.1/r.dtd"><r/>', "document type"),
-    "parameter entity": ('<!DOCTYPE r [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]><r/>', "document type"),
+    "public document type": (
+        '<!DOCTYPE r PUBLIC "a" "http://127.0.0.1/r.dtd"><r/>',
+        "document type",
+    ),
+    "parameter entity": (
+        '<!DOCTYPE r [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]><r/>',
+        "document type",
+    ),
     "undefined entity": ("<r>&nothing;</r>", "undefined entity"),
     "deep": ("<a>" * 1_000_000, f"nested deeper than {DEEPEST}"),
     "many elements": (f"<r>{'<a/>' * 2_000_000}</r>", f"more than {MOST_ELEMENTS} elements"),
@@ -41,7 +55,9 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "huge.urdf"
     with path.open("wb") as file:
         file.truncate(200 * 2**20)
-    with pytest.raises(InvalidFile, match=r"huge\.urdf: is 200 MB, linkwork reads descriptions up to 16 MB"):
+    with pytest.raises(
+        InvalidFile, match=r"huge\.urdf: is 200 MB, linkwork reads descriptions up to 16 MB"
+    ):
         read_xml(path)
 
 
@@ -72,7 +88,9 @@ def test_numbers_are_what_other_readers_take(word):
     assert parse_xml(f'<r n=" {word}\n"/>', "x").number("n") == float(word)
 
 
-@pytest.mark.parametrize("word", ["", "nan", "inf", "1_0", "0x10", "1e", "e3", "1,5", "１", "--1", "1e999", "1 2", "."])
+@pytest.mark.parametrize(
+    "word", ["", "nan", "inf", "1_0", "0x10", "1e", "e3", "1,5", "１", "--1", "1e999", "1 2", "."]
+)
 def test_other_words_are_no_numbers(word):
     with pytest.raises(InvalidFile, match=r"attribute|expected a finite number"):
         parse_xml(f'<r n="{word}"/>', "x").number("n")

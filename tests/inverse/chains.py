@@ -17,7 +17,12 @@ def iiwa() -> Robot:
     alpha = (-1, 1, 1, -1, -1, 1, 0)
     ranges = [math.radians(x) for x in IIWA_DEGREES]
     rows = [
-        {"d": d[k], "alpha": alpha[k] * math.pi / 2, "limits": (-ranges[k], ranges[k]), "name": f"a{k + 1}"}
+        {
+            "d": d[k],
+            "alpha": alpha[k] * math.pi / 2,
+            "limits": (-ranges[k], ranges[k]),
+            "name": f"a{k + 1}",
+        }
         for k in range(7)
     ]
     return Robot.from_dh(rows, convention="standard")
@@ -42,7 +47,10 @@ def zyz_wrist() -> Robot:
 def longest_chain(robot: Robot) -> tuple[str, int]:
     """(body, degrees of freedom) at the end of the path with the most joints."""
     tree = robot.subject.tree
-    found = [(sum(tree.nodes[i].nv for i in tree.paths[tree.bodies[body][0]]), body) for body in robot.bodies]
+    found = [
+        (sum(tree.nodes[i].nv for i in tree.paths[tree.bodies[body][0]]), body)
+        for body in robot.bodies
+    ]
     freedom, body = max(found)
     return body, freedom
 

@@ -1,4 +1,5 @@
-"""A family is told from the axes: other names, bases, tools, zeros and senses of joints change nothing."""
+"""A family is told from the axes: other names, bases, tools,
+zeros and senses of joints change nothing."""
 
 from __future__ import annotations
 
@@ -105,7 +106,9 @@ def test_reasons_name_axes_and_numbers():
     others = lw.classify(arm("puma"), tip(arm("puma"))).others
     assert others["offset_wrist"] == "shoulder offset 150 mm, expected 0"
     assert others["ur"] == "axes 2 and 4 differ by 90 deg, expected parallel"
-    assert others["spherical_shoulder"] == "axes 2 and 3 are parallel, expected to meet in one point"
+    assert (
+        others["spherical_shoulder"] == "axes 2 and 3 are parallel, expected to meet in one point"
+    )
     assert others["seven_axis"] == "6 axes, expected 7"
     text = str(lw.classify(arm("puma"), tip(arm("puma"))))
     assert "spherical_wrist; exact" in text
@@ -132,9 +135,20 @@ def test_unknown_frame():
 
 
 def test_families_are_found_by_class_simpler_ones_first():
-    order = "planar_2r planar_3r ur offset_wrist spherical_wrist spherical_shoulder seven_axis seven_axis_locked"
+    order = (
+        "planar_2r planar_3r ur offset_wrist spherical_wrist spherical_shoulder seven_axis "
+        "seven_axis_locked"
+    )
     assert [family.name for family in families()] == [*order.split(), "general_6r"]
-    assert [family.name for family in families(position=True)] == ["planar_2r", "planar_3r", "positioning_3r"]
+    assert [family.name for family in families(position=True)] == [
+        "planar_2r",
+        "planar_3r",
+        "positioning_3r",
+    ]
     home = "linkwork.inverse.analytic."
-    assert all(family.__module__.startswith(home) for family in (*families(), *families(position=True)))
-    assert lw.classify(lw.load("ur5e"), "tool0").others.keys() == {family.name for family in families()} - {"ur"}
+    assert all(
+        family.__module__.startswith(home) for family in (*families(), *families(position=True))
+    )
+    assert lw.classify(lw.load("ur5e"), "tool0").others.keys() == {
+        family.name for family in families()
+    } - {"ur"}

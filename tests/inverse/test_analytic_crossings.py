@@ -1,4 +1,5 @@
-"""Bins with roots against the eigenvalues of the companion matrix; what may be double is never called decided."""
+"""Bins with roots against the eigenvalues of the companion matrix;
+what may be double is never called decided."""
 
 import numpy as np
 import pytest
@@ -30,7 +31,8 @@ def coefficients(roots):
     for k in range(roots.shape[1]):
         z = np.exp(1j * roots[:, k : k + 1])
         p = np.pad(p, ((0, 0), (1, 0))) - z * np.pad(p, ((0, 0), (0, 1)))
-    p = p * np.exp(-0.5j * roots.sum(axis=1, keepdims=True))  # the factors' half angles: f is real on the circle
+    # the factors' half angles: f is real on the circle
+    p = p * np.exp(-0.5j * roots.sum(axis=1, keepdims=True))
     a = np.concatenate([p[:, 4:5].real, 2 * p[:, 5:].real], axis=1)
     b = np.concatenate([np.zeros((len(p), 1)), -2 * p[:, 5:].imag], axis=1)
     return np.stack([a, b], axis=-1)
@@ -49,7 +51,9 @@ def drawn(case, count=3000):
 
 def angles(c):
     """Real roots of one polynomial in [0, 2 pi), by the companion matrix."""
-    p = np.concatenate([(c[1:, 0] + 1j * c[1:, 1])[::-1] / 2, [c[0, 0]], (c[1:, 0] - 1j * c[1:, 1]) / 2])
+    p = np.concatenate(
+        [(c[1:, 0] + 1j * c[1:, 1])[::-1] / 2, [c[0, 0]], (c[1:, 0] - 1j * c[1:, 1]) / 2]
+    )
     z = np.roots(p[::-1])
     return np.sort(np.angle(z[np.abs(np.abs(z) - 1) < 1e-7]) % (2 * np.pi))
 
@@ -68,26 +72,35 @@ def test_every_root_is_alone_in_its_bin(whole, parts, case):
     of, part = crossings.fine_bins(words)
     fine = crossings.WIDTH / crossings.CUTS
     begin = open_at[of] * crossings.WIDTH + part * fine
-    row, left, right = (np.concatenate(x) for x in ((row, open_row[of]), (left, begin), (right, begin + fine)))
+    row, left, right = (
+        np.concatenate(x) for x in ((row, open_row[of]), (left, begin), (right, begin + fine))
+    )
     if case == "double":
         assert not decided.any()
         return
-    # of two roots log-uniformly 1e-4 .. 0.1 apart a third is further apart than the parts of a bin are wide
+    # of two roots log-uniformly 1e-4 .. 0.1 apart a third is further apart than the parts of a bin
+    # are wide
     assert decided.mean() > {"random": 0.97, "two near each other": 0.25}.get(case, 1.0) - 1e-9
     for k in np.flatnonzero(decided)[:400]:
         order = np.argsort(left[row == k])
         found = angles(c[k]) if np.abs(c[k, 1:]).any() else np.zeros(0)
         assert len(found) == len(order)
-        assert (left[row == k][order] - 1e-9 <= found).all() and (found <= right[row == k][order] + 1e-9).all()
+        assert (left[row == k][order] - 1e-9 <= found).all() and (
+            found <= right[row == k][order] + 1e-9
+        ).all()
 
 
 def test_newtons_steps_find_the_root_of_a_bin(whole):
     c = drawn("random", 500)
     row, at = crossings.bins(whole(c)[0])
-    within = compile_function(lambda c, m: crossings.within(trig(c), m, 6), {"c": (5, 2), "m": 3}, "within")
+    within = compile_function(
+        lambda c, m: crossings.within(trig(c), m, 6), {"c": (5, 2), "m": 3}, "within"
+    )
     cosine, sine = within(c[row], crossings.COARSE[at])
     t = np.arctan2(sine, cosine)
     k = np.arange(5)
-    value = (c[row, :, 0] * np.cos(np.outer(t, k)) + c[row, :, 1] * np.sin(np.outer(t, k))).sum(axis=1)
+    value = (c[row, :, 0] * np.cos(np.outer(t, k)) + c[row, :, 1] * np.sin(np.outer(t, k))).sum(
+        axis=1
+    )
     assert np.abs(value).max() < 1e-12 and np.abs(cosine**2 + sine**2 - 1).max() < 1e-14
     assert len(t) > 1000

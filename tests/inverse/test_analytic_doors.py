@@ -66,7 +66,9 @@ def test_targets_that_are_no_poses(robot, q):
     for bad in (np.nan, np.inf):
         broken = T.copy()
         broken[1, 3] = bad
-        with pytest.raises(InvalidInput, match=r"target\[1, 3\] is (nan|inf), expected finite numbers"):
+        with pytest.raises(
+            InvalidInput, match=r"target\[1, 3\] is (nan|inf), expected finite numbers"
+        ):
             robot.inverse_kinematics_all(broken, FRAME)
     stretched = T.copy()
     stretched[:3, 0] *= 1.01
@@ -93,7 +95,9 @@ def test_names_and_seeds(robot, q):
     T = robot.pose(q[0], FRAME)
     with pytest.raises(UnknownName, match='did you mean "tool0"'):
         robot.inverse_kinematics_all(T, "tool_0")
-    with pytest.raises(InvalidInput, match=r"q0 has shape \(5,\), expected \(6,\): robot \"ur5e\" has nq = 6"):
+    with pytest.raises(
+        InvalidInput, match=r"q0 has shape \(5,\), expected \(6,\): robot \"ur5e\" has nq = 6"
+    ):
         robot.inverse_kinematics_all(T, FRAME, q0=np.zeros(5))
     with pytest.raises(InvalidInput, match="q0 has numbers that are not finite"):
         robot.inverse_kinematics_all(T, FRAME, q0=np.full(6, np.nan))
@@ -104,7 +108,9 @@ def test_names_and_seeds(robot, q):
 def test_frames_without_closed_form(robot):
     with pytest.raises(NotPossible, match="no joint moves this frame"):
         robot.inverse_kinematics_all(np.eye(4), robot.bodies[0])
-    with pytest.raises(NotPossible, match="prismatic; closed forms are for revolute joints; use inverse_kinematics"):
+    with pytest.raises(
+        NotPossible, match="prismatic; closed forms are for revolute joints; use inverse_kinematics"
+    ):
         published("tiago/tiago").inverse_kinematics_all(np.eye(4), "arm_7_link")
     with pytest.raises(NotPossible, match="9 revolute axes of no family"):
         published("talos_data/talos_full_v2").inverse_kinematics_all(np.eye(4), "arm_left_7_link")
@@ -116,7 +122,12 @@ def test_limits_and_turns(robot, q):
     assert (narrow.count <= found.count).all()
     inside = narrow.q[narrow.valid]
     assert ((inside >= -1.0 - 1e-9) & (inside <= 2.0 + 1e-9)).all()
-    assert np.abs(robot.pose(inside, FRAME) - np.repeat(robot.pose(q, FRAME), narrow.count, axis=0)).max() < 1e-9
+    assert (
+        np.abs(
+            robot.pose(inside, FRAME) - np.repeat(robot.pose(q, FRAME), narrow.count, axis=0)
+        ).max()
+        < 1e-9
+    )
     shifted = found.within(PI, 3 * PI)
     assert (shifted.count == found.count).all()
     assert np.nanmin(shifted.q) >= PI - 1e-9
@@ -161,7 +172,9 @@ def test_policies(robot, q):
 
 def test_a_path_is_followed_in_one_posture(robot):
     t = np.linspace(0, 1, 60)[:, None]
-    path = np.array([0.2, -1.0, 1.4, 0.3, 0.9, -0.2]) + t * np.array([1.5, 0.4, -0.6, 0.5, 0.6, 5.0])
+    path = np.array([0.2, -1.0, 1.4, 0.3, 0.9, -0.2]) + t * np.array(
+        [1.5, 0.4, -0.6, 0.5, 0.6, 5.0]
+    )
     found = analytic.track(robot, robot.pose(path, FRAME), FRAME, path[0])
     assert apart(found.q, path).max() < 1e-8
     assert np.abs(found.q - path).max() < 1e-7  # angles run on past a turn
@@ -169,7 +182,8 @@ def test_a_path_is_followed_in_one_posture(robot):
 
 
 def test_a_path_through_a_straight_wrist_keeps_its_joints(robot):
-    """On the singularity theta6 stays where it was; without that it would jump to the neutral one."""
+    """On the singularity theta6 stays where it was; without that it would jump to the neutral
+    one."""
     t = np.linspace(0, 1, 41)[:, None]
     path = np.array([0.2, -1.0, 1.4, 0.3, -0.5, 0.7]) + t * np.array([0.5, 0.1, 0.1, 0.2, 1.0, 0.0])
     path[20, 4] = 0.0
@@ -189,7 +203,10 @@ def test_a_path_that_leaves_the_workspace_says_where(robot):
 
 def test_two_rotations_of_one_joint_are_told_apart_by_changes(robot):
     """A jump of the target forces another place: it is reported."""
-    first, second = np.array([0.2, -1.0, 1.4, 0.3, 0.9, -0.2]), np.array([2.2, -1.0, 1.4, 0.3, 0.9, -0.2])
+    first, second = (
+        np.array([0.2, -1.0, 1.4, 0.3, 0.9, -0.2]),
+        np.array([2.2, -1.0, 1.4, 0.3, 0.9, -0.2]),
+    )
     found = analytic.track(robot, robot.pose(np.stack([first, second]), FRAME), FRAME, first)
     assert found.changes == (1,)
 
@@ -197,16 +214,40 @@ def test_two_rotations_of_one_joint_are_told_apart_by_changes(robot):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda r, T, q, s: analytic.finite_state_machine(r, T * np.nan, FRAME), "target is .*expected finite numbers"),
+        (
+            lambda r, T, q, s: analytic.finite_state_machine(r, T * np.nan, FRAME),
+            "target is .*expected finite numbers",
+        ),
         (lambda r, T, q, s: analytic.finite_state_machine(r, T * 1.01, FRAME), "no rigid motion"),
-        (lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q * np.nan), "previous is .*expected finite"),
-        (lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q, tie=5), "tie is 5, expected 1 or -1"),
-        (lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q, "tight"), "expected Thresholds"),
-        (lambda r, T, q, s: Thresholds(-1.0, 1.0, 1.0), "elbow is -1.0, expected a number not below 0"),
-        (lambda r, T, q, s: analytic.select(s, q, analytic.minimal_displacement([1, 2])), r"weights has shape \(2,\)"),
-        (lambda r, T, q, s: analytic.select(s, q, analytic.minimal_displacement([-1] * 6)), "not negative"),
+        (
+            lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q * np.nan),
+            "previous is .*expected finite",
+        ),
+        (
+            lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q, tie=5),
+            "tie is 5, expected 1 or -1",
+        ),
+        (
+            lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q, "tight"),
+            "expected Thresholds",
+        ),
+        (
+            lambda r, T, q, s: Thresholds(-1.0, 1.0, 1.0),
+            "elbow is -1.0, expected a number not below 0",
+        ),
+        (
+            lambda r, T, q, s: analytic.select(s, q, analytic.minimal_displacement([1, 2])),
+            r"weights has shape \(2,\)",
+        ),
+        (
+            lambda r, T, q, s: analytic.select(s, q, analytic.minimal_displacement([-1] * 6)),
+            "not negative",
+        ),
         (lambda r, T, q, s: analytic.select(s, q, "nearest"), "policy is 'nearest'"),
-        (lambda r, T, q, s: analytic.select(s, q, analytic.within_limits([0, 1], [2, 3])), r"lower limits have shape"),
+        (
+            lambda r, T, q, s: analytic.select(s, q, analytic.within_limits([0, 1], [2, 3])),
+            r"lower limits have shape",
+        ),
         (lambda r, T, q, s: s.within("low", "high"), "lower limits has dtype"),
         (lambda r, T, q, s: analytic.track(r, T[None], FRAME, q, jump="far"), "jump has dtype"),
     ],

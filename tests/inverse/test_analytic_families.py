@@ -1,4 +1,5 @@
-"""Spherical wrists and shoulders, seven axes, planar arms, three axes: generating postures found, sets complete."""
+"""Spherical wrists and shoulders, seven axes, planar arms, three axes: generating postures found,
+sets complete."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def test_spherical_wrists(name):
 
 @pytest.mark.parametrize("name", ["kuka", "no relation"])
 def test_an_aligned_wrist_is_a_continuum(name):
-    """At theta5 = 0 of an orthogonal wrist axes 4 and 6 fall together; skew ones only touch: a double root."""
+    """At theta5 = 0 of an orthogonal wrist axes 4 and 6 fall together; skew ones only touch:
+    a double root."""
     robot, frame = arm(name), tip(arm(name))
     q = sets(robot, 200, 1)
     q[:, 4] = 0.0
@@ -83,7 +85,9 @@ def test_seven_axes_by_swivel_angle(name):
     own = robot.inverse_kinematics_all(T, frame, q0=q)
     assert nearest(own, q).max() < 1e-7
     assert (own.kind[own.valid] == "continuum").all()
-    swept = robot.inverse_kinematics_all(T[:20], frame, free=np.linspace(-PI, PI, 24, endpoint=False))
+    swept = robot.inverse_kinematics_all(
+        T[:20], frame, free=np.linspace(-PI, PI, 24, endpoint=False)
+    )
     assert swept.q.shape == (20, 8 * 24, 7)
     assert (swept.count > 0).all()
     assert np.nanmax(swept.residual) < 1e-11
@@ -106,14 +110,19 @@ def test_swivel_angle_moves_the_elbow_around_the_line_from_shoulder_to_wrist():
     assert turned == pytest.approx([0.5, 0.5], abs=1e-9)
 
 
-@pytest.mark.parametrize(("name", "frame"), [("panda/panda", "panda_link8"), ("xarm/xarm7", "link7")])
+@pytest.mark.parametrize(
+    ("name", "frame"), [("panda/panda", "panda_link8"), ("xarm/xarm7", "link7")]
+)
 def test_seven_axes_with_the_last_joint_given(name, frame):
-    """xArm7's file writes right angles as 1.5708: its solutions are polished, with joint 7 where it was."""
+    """xArm7's file writes right angles as 1.5708: its solutions are polished,
+    with joint 7 where it was."""
     robot = published(name)
     q = robot.random(200, seed=3)
     found = robot.inverse_kinematics_all(robot.pose(q, frame), frame, q0=q)
     columns = list(lw.classify(robot, frame).pose.chain.columns)
-    part = np.where(found.valid, apart(np.nan_to_num(found.q[..., columns]), q[:, None, columns]), np.inf)
+    part = np.where(
+        found.valid, apart(np.nan_to_num(found.q[..., columns]), q[:, None, columns]), np.inf
+    )
     assert part.min(axis=1).max() < 1e-6
     assert np.nanmax(found.residual) < 1e-11
 
@@ -126,7 +135,10 @@ def test_planar_arms():
     assert set(found.count) <= {1, 2}
     off = robot.pose(q[0], frame)
     off[2, 3] += 0.1
-    assert robot.inverse_kinematics_all(off, frame).reason == "the target does not lie in the plane of the arm"
+    assert (
+        robot.inverse_kinematics_all(off, frame).reason
+        == "the target does not lie in the plane of the arm"
+    )
     far = robot.pose(q[0], frame)
     far[0, 3] += 5.0
     assert "reach is 0.9 m" in robot.inverse_kinematics_all(far, frame).reason
@@ -184,7 +196,10 @@ def test_reasons_name_the_distance():
     T[0, 3] += 9.0
     assert "reach is" in robot.inverse_kinematics_all(T, frame).reason
     T[:3, 3] = 0.08 * T[:3, 2] + [0.0, 0.05, 0.9]
-    assert robot.inverse_kinematics_all(T, frame).reason == "wrist's centre 50 mm from axis 1, needs >= 150 mm"
+    assert (
+        robot.inverse_kinematics_all(T, frame).reason
+        == "wrist's centre 50 mm from axis 1, needs >= 150 mm"
+    )
 
 
 def test_wrong_targets_for_the_family():
@@ -200,7 +215,8 @@ def test_wrong_targets_for_the_family():
 @pytest.mark.parametrize(("name", "joint"), [("kuka", 4), ("puma", 4), ("iiwa", 1), ("iiwa", 5)])
 @pytest.mark.parametrize("size", [1e-5, 1e-7, 1e-9])
 def test_a_nearly_aligned_wrist_keeps_all_its_postures(name, joint, size):
-    """However little the outer axes differ, there are two postures of three axes that meet; never fewer."""
+    """However little the outer axes differ, there are two postures of three axes that meet;
+    never fewer."""
     robot = arm(name)
     q = np.random.default_rng(8).uniform(-2.5, 2.5, (200, robot.nq))
     wide = q.copy()
@@ -209,13 +225,16 @@ def test_a_nearly_aligned_wrist_keeps_all_its_postures(name, joint, size):
     assert np.nanmax(found.residual) < 1e-12
     assert (found.count % 4 == 0).all() and (found.count >= 4).all()
     more = robot.inverse_kinematics_all(robot.pose(wide, tip(robot)), tip(robot), q0=wide)
-    assert np.mean(found.count == more.count) > 0.99  # 1e-3 rad away the arm has the same postures, but at its edges
+    # 1e-3 rad away the arm has the same postures, but at its edges
+    assert np.mean(found.count == more.count) > 0.99
     if size > 1e-8:
-        assert nearest(found, q).max() < 1e-3  # below, the angles of the outer axes have no digits of their own
+        # below, the angles of the outer axes have no digits of their own
+        assert nearest(found, q).max() < 1e-3
 
 
 def test_a_wrist_in_the_shoulder_is_solved_and_harms_no_other_target():
-    """Both arms of equal length, folded: there is no line from shoulder to wrist about which the elbow could turn."""
+    """Both arms of equal length, folded: there is no line from shoulder to wrist about which the
+    elbow could turn."""
     robot = lw.load("redundant-7")
     frame = robot.bodies[-1]
     q = np.random.default_rng(4).uniform(-3.0, 3.0, (20, 7))

@@ -1,4 +1,5 @@
-"""The general six-axis solver: sixteen solutions where they exist, and the same as every special solver."""
+"""The general six-axis solver: sixteen solutions where they exist,
+and the same as every special solver."""
 
 from __future__ import annotations
 
@@ -30,14 +31,20 @@ POSE = np.array(
 
 @cache
 def sixteen():
-    return from_table([0.3, 1, 0, 1.5, 0, 0], [PI / 2, DEGREE, PI / 2, DEGREE, PI / 2, DEGREE], [0, 0, 0.2, 0, 0, 0])
+    return from_table(
+        [0.3, 1, 0, 1.5, 0, 0],
+        [PI / 2, DEGREE, PI / 2, DEGREE, PI / 2, DEGREE],
+        [0, 0, 0.2, 0, 0, 0],
+    )
 
 
 def general(robot, frame):
     """The general solver of a robot, whatever family it is in."""
     chain = chain_of(robot.subject, frame)
     placed = frames(chain, (1,) * 6, (1,) * 5)
-    return General6R(robot.subject, chain, Canonical(placed), placed, True, cut=best_cut(chain, placed))
+    return General6R(
+        robot.subject, chain, Canonical(placed), placed, True, cut=best_cut(chain, placed)
+    )
 
 
 def rows(robot, frame, T):
@@ -62,9 +69,12 @@ CRX_SIXTEEN = np.radians([-40, -50, 60, -90, -90, -100])
 
 @pytest.mark.parametrize("offset", [0.0, 0.01], ids=["crx", "crx with an offset shoulder"])
 def test_sixteen_of_an_offset_wrist_by_the_general_solver(offset):
-    """[Carbonari2023]'s arm where it has sixteen postures: eight of them share two values of one angle."""
+    """[Carbonari2023]'s arm where it has sixteen postures:
+    eight of them share two values of one angle."""
     robot = from_table(
-        [0, 0.71, 0, 0, 0, 0], [PI / 2, -PI, -PI / 2, -PI / 2, PI / 2, 0], [0.245, offset, 0, 0.54, 0.15, 0.16]
+        [0, 0.71, 0, 0, 0, 0],
+        [PI / 2, -PI, -PI / 2, -PI / 2, PI / 2, 0],
+        [0.245, offset, 0, 0.54, 0.15, 0.16],
     )
     frame = tip(robot)
     assert lw.classify(robot, frame).family == ("general_6r" if offset else "offset_wrist")
@@ -83,7 +93,9 @@ def test_a_calibrated_offset_wrist_loses_no_posture(tilt):
     nominal, general_rows = robot.inverse_kinematics_all(T, "reach"), rows(robot, "reach", T)
     assert (nominal.family, nominal.exact) == ("offset_wrist", False)
     assert [len(r) for r in general_rows] == nominal.count.tolist()
-    assert max(apart(nominal[k].q, row).min() for k, r in enumerate(general_rows) for row in r) < 1e-6
+    assert (
+        max(apart(nominal[k].q, row).min() for k, r in enumerate(general_rows) for row in r) < 1e-6
+    )
     assert np.nanmax(nominal.residual) < 1e-10
 
 
@@ -103,7 +115,9 @@ def test_a_random_arm_is_solved_completely():
         assert all(apart(found[k].q, row).min() < 1e-6 for row in truth)
 
 
-@pytest.mark.parametrize(("name", "frame"), [("jaco", None), ("g1/g1_29dof_rev_1_0", "left_ankle_roll_link")])
+@pytest.mark.parametrize(
+    ("name", "frame"), [("jaco", None), ("g1/g1_29dof_rev_1_0", "left_ankle_roll_link")]
+)
 def test_arms_outside_the_families(name, frame):
     robot = arm(name) if frame is None else published(name)
     frame = frame or tip(robot)
@@ -117,14 +131,21 @@ def test_arms_outside_the_families(name, frame):
 
 @pytest.mark.parametrize("name", ["kuka", "skew wrist", "no relation"])
 def test_special_arms_by_the_general_solver(name):
-    """Elimination is singular for most special arms: disturbed ones are solved, and what they give is polished."""
+    """Elimination is singular for most special arms: disturbed ones are solved,
+    and what they give is polished."""
     robot, frame = arm(name), tip(arm(name))
     q = np.random.default_rng(5).uniform(-PI, PI, (60, 6))
     q = q[robot.singularity(q, frame).sigma_min > 0.02]
     T = robot.pose(q, frame)
     special, found = robot.inverse_kinematics_all(T, frame), rows(robot, frame, T)
-    missed = sum(apart(mine, row).min() > 1e-6 for mine, one in zip(found, range(len(q))) for row in special[one].q)
-    false = sum(apart(special[k].q, row).min() > 1e-6 for k, mine in enumerate(found) for row in mine)
+    missed = sum(
+        apart(mine, row).min() > 1e-6
+        for mine, one in zip(found, range(len(q)))
+        for row in special[one].q
+    )
+    false = sum(
+        apart(special[k].q, row).min() > 1e-6 for k, mine in enumerate(found) for row in mine
+    )
     assert false == 0
     assert missed <= 2  # of some 450: near singular postures a disturbed arm may have none
 

@@ -1,4 +1,5 @@
-"""Offset-wrist arms: the acceptance of [Carbonari2023], degenerate poses, and properties that hold for every arm."""
+"""Offset-wrist arms: the acceptance of [Carbonari2023], degenerate poses,
+and properties that hold for every arm."""
 
 from __future__ import annotations
 
@@ -108,7 +109,8 @@ def test_degenerate_families(robot, joint, values):
 
 
 def test_no_posture_is_lost_among_double_roots(robot):
-    """Of 20 000 poses some are so near to a tangent that four roots lie within 1e-4 of each other."""
+    """Of 20 000 poses some are so near to a tangent that four roots lie within 1e-4 of each
+    other."""
     q = sets(20_000, seed=7)
     q[:, 3] = np.random.default_rng(7).choice((0.0, PI), len(q))
     found = robot.inverse_kinematics_all(robot.pose(q, FRAME), FRAME)
@@ -129,7 +131,8 @@ def test_no_posture_is_lost_between_two_bins(name, robot):
 
 
 def test_poses_of_right_angles_are_reached(robot):
-    """Several degeneracies at once: continua and roots of multiplicity six; whatever is returned closes."""
+    """Several degeneracies at once: continua and roots of multiplicity six;
+    whatever is returned closes."""
     q = np.round(sets(300, 9) / (PI / 2)) * (PI / 2)
     found = robot.inverse_kinematics_all(robot.pose(q, FRAME), FRAME, q0=q)
     assert (found.count > 0).all()
@@ -141,7 +144,9 @@ def test_mirror_pairs(robot):
     found = robot.inverse_kinematics_all(robot.pose(sets(100), FRAME), FRAME)
     for k in range(100):
         q = found[k].q
-        mirror = np.stack([q[:, 0] + PI, PI - q[:, 1], PI - q[:, 2], q[:, 3] + PI, q[:, 4], q[:, 5]], axis=1)
+        mirror = np.stack(
+            [q[:, 0] + PI, PI - q[:, 1], PI - q[:, 2], q[:, 3] + PI, q[:, 4], q[:, 5]], axis=1
+        )
         assert max(apart(q, row).min() for row in mirror) < 1e-9
 
 
@@ -150,7 +155,10 @@ def test_turning_base_and_tool_shifts_one_joint(robot):
     turn = np.eye(4)
     turn[:2, :2] = [[np.cos(1.1), -np.sin(1.1)], [np.sin(1.1), np.cos(1.1)]]
     for moved, joint in ((turn @ T, 0), (T @ turn, 5)):
-        plain, found = robot.inverse_kinematics_all(T, FRAME), robot.inverse_kinematics_all(moved, FRAME)
+        plain, found = (
+            robot.inverse_kinematics_all(T, FRAME),
+            robot.inverse_kinematics_all(moved, FRAME),
+        )
         assert (found.count == plain.count).all()
         for k in range(50):
             back = found[k].q.copy()
@@ -185,7 +193,9 @@ def test_sets_are_complete(robot):
 
 def test_a_vanishing_offset_leads_to_the_spherical_wrist():
     table = lambda d5: from_table(
-        [0, 0.71, 0, 0, 0, 0], [PI / 2, -PI, -PI / 2, -PI / 2, PI / 2, 0], [0.2, 0, 0, 0.54, d5, 0.16]
+        [0, 0.71, 0, 0, 0, 0],
+        [PI / 2, -PI, -PI / 2, -PI / 2, PI / 2, 0],
+        [0.2, 0, 0, 0.54, d5, 0.16],
     )
     straight, nearly = table(0.0), table(1e-6)
     assert lw.classify(straight, tip(straight)).family == "spherical_wrist"
@@ -195,16 +205,18 @@ def test_a_vanishing_offset_leads_to_the_spherical_wrist():
         T = straight.pose(q, tip(straight))
         first, second = (r.inverse_kinematics_all(T, tip(r)).q for r in (straight, nearly))
         assert len(first) == len(second) == 8
-        assert all(apart(second, row).min() < 1e-3 for row in first)  # of 1e-6 m: postures of 0.05 rad m/m move by 2e-5
+        # of 1e-6 m: postures of 0.05 rad m/m move by 2e-5
+        assert all(apart(second, row).min() < 1e-3 for row in first)
 
 
 def test_degree_eight(robot):
     T = robot.pose(EXAMPLE, FRAME)
     p = analytic.offset_wrist_polynomial(robot, T, FRAME)
     assert p.shape == (9,)
+    # angles printed to 1e-6 deg
     assert (
         np.abs(np.polyval(p, np.exp(1j * np.radians(EIGHT[:, 5])))).max() < 1e-7 * np.abs(p).max()
-    )  # angles printed to 1e-6 deg
+    )
     assert np.abs(p - p[::-1].conj()).max() < 1e-15 * np.abs(p).sum()  # self-inversive: f is real
 
 
@@ -236,7 +248,8 @@ def test_a_straight_wrist_alone_is_not_singular(robot):
 
 @pytest.mark.parametrize("name", ["crx-10ial", "crx-10ia"])
 def test_arms_on_the_first_axis_leave_its_angle_to_the_seed(name):
-    """Upper arm and forearm upright, folded or stretched: theta1 is free, and theta4 turns back what it turns."""
+    """Upper arm and forearm upright, folded or stretched: theta1 is free,
+    and theta4 turns back what it turns."""
     robot = lw.load(name)
     q = np.random.default_rng(3).uniform(-3.0, 3.0, (4, 60, 6))
     q[..., 1:3] = np.radians([(90, 90), (90, -90), (-90, 90), (-90, -90)])[:, None]
@@ -255,9 +268,14 @@ def test_arms_on_the_first_axis_leave_its_angle_to_the_seed(name):
 
 
 def test_an_arm_upright_with_its_wrist_in_line_is_solved():
-    """Joints at right angles, where most degeneracies meet: the generating posture is there, nothing is NaN."""
+    """Joints at right angles, where most degeneracies meet: the generating posture is there,
+    nothing is NaN."""
     robot = lw.load("crx-10ial")
-    q = np.array(list(itertools.product((-90, 90), (-90, 90), (0, 90, 180), (0, 90, 180), (0,)))) * np.pi / 180
+    q = (
+        np.array(list(itertools.product((-90, 90), (-90, 90), (0, 90, 180), (0, 90, 180), (0,))))
+        * np.pi
+        / 180
+    )
     q = np.concatenate([np.zeros((len(q), 1)), q], axis=1)
     found = robot.inverse_kinematics_all(robot.pose(q, "flange"), "flange", q)
     apart = np.abs((found.q - q[:, None] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)

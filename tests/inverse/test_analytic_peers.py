@@ -13,7 +13,11 @@ from tests.inverse.arms import TABLES, apart, arm, from_table, tip
 
 PI = np.pi
 TABLE = dict(
-    ur5e=([0, -0.425, -0.3922, 0, 0, 0], [PI / 2, 0, 0, PI / 2, -PI / 2, 0], [0.1625, 0, 0, 0.1333, 0.0997, 0.0996])
+    ur5e=(
+        [0, -0.425, -0.3922, 0, 0, 0],
+        [PI / 2, 0, 0, PI / 2, -PI / 2, 0],
+        [0.1625, 0, 0, 0.1333, 0.0997, 0.0996],
+    )
 )
 
 
@@ -33,7 +37,11 @@ def test_eaik(name):
     found = robot.inverse_kinematics_all(T, tip(robot))
     for k, answer in enumerate(peer.IK_batched(T, 1)):
         exact = [row for row, least in zip(answer.Q, answer.is_LS) if not least]
-        exact = [row for row in exact if np.abs(robot.pose(np.array(row), tip(robot)) - T[k]).max() < 1e-6]
+        exact = [
+            row
+            for row in exact
+            if np.abs(robot.pose(np.array(row), tip(robot)) - T[k]).max() < 1e-6
+        ]
         assert missing(exact, found[k].q, 1e-4) == 0
         if name != "no relation":  # EAIK searches there and may miss some
             assert len(exact) == found.count[k]
@@ -73,7 +81,8 @@ def test_crx_kinematics(family):
         q[:, joint] = rng.choice(values, len(q))
     T = robot.pose(q, "flange")
     found = robot.inverse_kinematics_all(T, "flange")
-    theirs = T.copy()  # frame 0 of the peer stands at the shoulder, in millimetres; a turn about z6 changes no count
+    # frame 0 of the peer stands at the shoulder, in millimetres; a turn about z6 changes no count
+    theirs = T.copy()
     theirs[:, 2, 3] -= 0.245
     theirs[:, :3, 3] *= 1e3
     counts = [len(peer.ik(target)) for target in theirs]
@@ -85,9 +94,12 @@ GENERAL = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize(("name", "count"), [("ur5e", 20), ("kuka", 20), pytest.param("crx-10ial", 3, marks=GENERAL)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("ur5e", 20), ("kuka", 20), pytest.param("crx-10ial", 3, marks=GENERAL)]
+)
 def test_ssik(name, count):
-    """Built from our axes; the last by its general solver (crx-kinematics judges that arm in every run)."""
+    """Built from our axes; the last by its general solver (crx-kinematics judges that arm in every
+    run)."""
     ssik = pytest.importorskip("ssik")
     robot = arm(name) if name in TABLES else lw.load(name)
     frame = robot.frames[-1]
@@ -101,7 +113,9 @@ def test_ssik(name, count):
     upright[:3, :3] = chain.home[:3, :3].T
     for k in range(count):
         answer = peer.solve(T[k] @ upright, respect_limits=False, enumerate_windings=False)
-        theirs = [s.q for s in answer if np.abs(robot.pose(np.asarray(s.q), frame) - T[k]).max() < 1e-6]
+        theirs = [
+            s.q for s in answer if np.abs(robot.pose(np.asarray(s.q), frame) - T[k]).max() < 1e-6
+        ]
         assert missing(theirs, found[k].q, 1e-4) == 0
         assert len(theirs) <= found.count[k]
         assert len(theirs) > 0

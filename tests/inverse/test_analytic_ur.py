@@ -34,7 +34,8 @@ def test_forward_kinematics_and_jacobian_of_the_paper(robot):
     for row in q:
         ours = robot.pose(row, FRAME)
         ours[:3, 3] *= 1e3
-        assert np.abs(villalobos.forward(PAPER, row) - ours).max() < 1e-12 * 1e3  # rounding of sums of 1 m in mm
+        # rounding of sums of 1 m in mm
+        assert np.abs(villalobos.forward(PAPER, row) - ours).max() < 1e-12 * 1e3
         J = robot.jacobian(row, FRAME)
         J[:3] *= 1e3
         assert np.abs(villalobos.jacobian(PAPER, row) - J).max() < 1e-9
@@ -65,7 +66,11 @@ def test_determinant_flips_with_the_elbow(robot):
         one = solved(robot, sets(20))[k]
         det = robot.singularity(one.q, FRAME).determinant
         for branch, value in zip(one.branch, det):
-            other = [d for b, d in zip(one.branch, det) if (b[:2] == branch[:2]).all() and b[2] == -branch[2]]
+            other = [
+                d
+                for b, d in zip(one.branch, det)
+                if (b[:2] == branch[:2]).all() and b[2] == -branch[2]
+            ]
             assert other == pytest.approx([-value], rel=1e-9)
 
 
@@ -101,7 +106,8 @@ def test_wrist_singular_poses_are_all_reached(robot, theta5):
     q[:, 4] = theta5
     free = solved(robot, q)
     assert (free.count > 0).all()
-    assert np.nanmax(free.residual) < 1e-10  # an angle that means nothing is pinned, at the cost of sin theta5
+    # an angle that means nothing is pinned, at the cost of sin theta5
+    assert np.nanmax(free.residual) < 1e-10
     assert (free.kind == "continuum").any(axis=1).all()
     seeded = solved(robot, q, q0=q)
     assert nearest(seeded, q).max() < 1e-8
@@ -135,7 +141,8 @@ def test_shoulder_singular_poses(robot):
 @pytest.mark.parametrize("size", [1e-4, 1e-6, 1e-7, 1e-9])
 @pytest.mark.parametrize("joint", [2, 4])
 def test_near_singular_rows_close(robot, joint, size):
-    """A straight elbow is a double root below 3e-7 rad; a straight wrist costs two joints digits, the pose none."""
+    """A straight elbow is a double root below 3e-7 rad; a straight wrist costs two joints digits,
+    the pose none."""
     q = sets(300, 6)
     q[:, joint] = size
     found = solved(robot, q)
@@ -165,7 +172,10 @@ def test_reasons(robot):
     assert "elbow reach" in robot.inverse_kinematics_all(far, FRAME).reason
     near = T.copy()
     near[:2, 3] = 0.0825 * T[:2, 2] + [0.061, 0.0]
-    assert robot.inverse_kinematics_all(near, FRAME).reason == "wrist point 61 mm from axis 1, needs >= 109.3 mm"
+    assert (
+        robot.inverse_kinematics_all(near, FRAME).reason
+        == "wrist point 61 mm from axis 1, needs >= 109.3 mm"
+    )
     both = robot.inverse_kinematics_all(np.stack([T, near]), FRAME)
     assert list(both.count > 0) == [True, False]
     assert both.reason[0] == ""
@@ -209,7 +219,8 @@ def test_machine_visits_the_states_of_the_paper(test):
 
 @pytest.mark.parametrize("test", range(10))
 def test_machine_on_the_robot(robot, test):
-    """Scale-free thresholds, angles of the robot: the same posture as the paper's, and none in test 4."""
+    """Scale-free thresholds, angles of the robot: the same posture as the paper's,
+    and none in test 4."""
     T = robot.pose(TABLE_2[test], FRAME)
     found = analytic.finite_state_machine(robot, T, FRAME)
     if test == 3:
@@ -217,7 +228,9 @@ def test_machine_on_the_robot(robot, test):
         assert found.choice.status == "shoulder-singular for every posture"
         assert solved(robot, TABLE_2[test]).count >= 2
         return
-    paper = villalobos.algorithm_2(PAPER, villalobos.forward(PAPER, TABLE_2[test]), [0.0] * 6, Thresholds.paper())
+    paper = villalobos.algorithm_2(
+        PAPER, villalobos.forward(PAPER, TABLE_2[test]), [0.0] * 6, Thresholds.paper()
+    )
     assert apart(found.q, np.array(paper.posture.theta)) < 1e-6
     assert np.abs(robot.pose(found.q, FRAME) - T).max() < 1e-12
 
@@ -242,7 +255,9 @@ def test_thresholds_are_scale_free():
         one = villalobos.algorithm_2(PAPER, T, [0.0] * 6, Thresholds.scale_free(PAPER))
         two = villalobos.algorithm_2(small, S, [0.0] * 6, Thresholds.scale_free(small))
         assert (one.trace, one.status) == (two.trace, two.status)
-        assert one.posture is None or one.posture.theta == pytest.approx(two.posture.theta, abs=1e-7)
+        assert one.posture is None or one.posture.theta == pytest.approx(
+            two.posture.theta, abs=1e-7
+        )
 
 
 def test_machine_refuses_other_arms():

@@ -1,4 +1,5 @@
-"""Barriers: inequality rows of the QP, and distances that approach their minimum without passing it."""
+"""Barriers: inequality rows of the QP, and distances that approach their minimum without passing
+it."""
 
 from __future__ import annotations
 
@@ -37,10 +38,14 @@ def test_the_qp_with_inequalities_is_solved_to_its_optimality_conditions(rows: i
 
 @pytest.mark.parametrize("q", [0.5, True, Q[:3], Q[None], list("abcdef")])
 def test_a_configuration_that_is_none_is_refused(q) -> None:
-    """One number stood for all joints, and other shapes ended in numpy's words (found by knocking)."""
+    """One number stood for all joints, and other shapes ended in numpy's words
+    (found by knocking)."""
     robot = lw.load("ur5e")
     ball = [Sphere((1.0, 0.0, 0.5), 0.1)]
-    rows, slow = CollisionBarrier(model(robot), ball), CollisionBarrier(model(robot), [*ball, Box((1, 1, 1))])
+    rows, slow = (
+        CollisionBarrier(model(robot), ball),
+        CollisionBarrier(model(robot), [*ball, Box((1, 1, 1))]),
+    )
     for barrier in (rows, slow):
         with pytest.raises(InvalidInput, match=r"q has (shape|dtype) .*expected"):
             barrier.distances(q)
@@ -51,7 +56,9 @@ def test_a_configuration_that_is_none_is_refused(q) -> None:
 
 def model(robot: lw.Robot) -> CollisionModel:
     tool = robot.bodies[-1]
-    return CollisionModel(robot, {tool: [Sphere((0, 0, 0), 0.05), Capsule((0, 0, -0.1), (0, 0, 0), 0.04)]}, pairs=[])
+    return CollisionModel(
+        robot, {tool: [Sphere((0, 0, 0), 0.05), Capsule((0, 0, -0.1), (0, 0, 0), 0.04)]}, pairs=[]
+    )
 
 
 def test_a_tool_stops_before_a_wall_and_slides_along_it() -> None:
@@ -65,7 +72,9 @@ def test_a_tool_stops_before_a_wall_and_slides_along_it() -> None:
     barrier = CollisionBarrier(own, [wall], gain=4.0, minimum=0.03)
     q, dt, seen = Q.copy(), 0.02, []
     for _ in range(250):
-        v = robot.differential_inverse_kinematics(q, [FrameTask(tool, goal)], dt, barriers=[barrier])
+        v = robot.differential_inverse_kinematics(
+            q, [FrameTask(tool, goal)], dt, barriers=[barrier]
+        )
         q = robot.integrate(q, v * dt)
         seen.append(own.clearance(q, [wall]).distance)
     assert min(seen) > 0.03 - 2e-3  # a step is straight where the distance is curved
@@ -88,7 +97,9 @@ def test_too_near_already_it_moves_away() -> None:
     ball = [Sphere(at + [0.0, 0.0, 0.08], 0.02)]
     barrier = CollisionBarrier(own, ball, gain=2.0, minimum=0.05)
     before = own.clearance(Q, ball).distance
-    v = robot.differential_inverse_kinematics(Q, [FrameTask(tool, robot.pose(Q, tool))], 0.01, barriers=barrier)
+    v = robot.differential_inverse_kinematics(
+        Q, [FrameTask(tool, robot.pose(Q, tool))], 0.01, barriers=barrier
+    )
     after = own.clearance(robot.integrate(Q, 0.01 * v), ball).distance
     assert before < 0.05 and after > before
 
@@ -98,11 +109,16 @@ def test_nothing_near_changes_nothing() -> None:
     tool = robot.bodies[-1]
     task = [FrameTask(tool, robot.pose(Q + 0.1, tool))]
     barrier = CollisionBarrier(model(robot), [Sphere((50, 0, 0), 1.0)])
-    free, kept = (robot.differential_inverse_kinematics(Q, task, 0.01, barriers=b) for b in ((), (barrier,)))
+    free, kept = (
+        robot.differential_inverse_kinematics(Q, task, 0.01, barriers=b) for b in ((), (barrier,))
+    )
     np.testing.assert_allclose(kept, free, rtol=0, atol=1e-9)
     alone = CollisionBarrier(model(robot))
     np.testing.assert_allclose(
-        robot.differential_inverse_kinematics(Q, task, 0.01, barriers=[alone]), free, rtol=0, atol=1e-12
+        robot.differential_inverse_kinematics(Q, task, 0.01, barriers=[alone]),
+        free,
+        rtol=0,
+        atol=1e-12,
     )
 
 

@@ -24,13 +24,15 @@ def narrowed(robot: lw.Robot, **ranges: tuple[float, float]) -> tuple[np.ndarray
 def test_the_joint_in_the_way_is_named_and_no_other_on_a_limit():
     frame = arm().bodies[-1]
     target = arm().pose(arm().home, frame)
-    limits = narrowed(arm(), panda_joint4=(-1.0, -0.5))  # the elbow must bend by 2 rad for this pose
+    # the elbow must bend by 2 rad for this pose
+    limits = narrowed(arm(), panda_joint4=(-1.0, -0.5))
     found = arm().inverse_kinematics(target, frame, limits=limits)
     assert not found.success
     assert found.on_limit.sum() > 1  # others rest on limits as well
     assert found.reason.count("panda_joint") == 1
     assert 'what blocks is the limit of "panda_joint4" (-' in found.reason
-    assert arm().inverse_kinematics(target, frame, limits=narrowed(arm())).success  # with its range it is reached
+    # with its range it is reached
+    assert arm().inverse_kinematics(target, frame, limits=narrowed(arm())).success
 
 
 def test_several_joints_may_block_together_and_some_poses_none():
@@ -40,12 +42,17 @@ def test_several_joints_may_block_together_and_some_poses_none():
     assert "what blocks are the limits of" in together.reason and "panda_joint4" in together.reason
     far = arm().pose(np.zeros(7), frame)
     far[2, 3] += 0.02  # 2 cm above the stretched arm, within the sum of its lengths
-    assert "it is not reached without limits of the joints either" in arm().inverse_kinematics(far, frame).reason
+    assert (
+        "it is not reached without limits of the joints either"
+        in arm().inverse_kinematics(far, frame).reason
+    )
 
 
 def test_where_a_closed_form_knows_all_postures_the_nearest_is_told():
     robot = lw.load("ur5e")
     limits = narrowed(robot, elbow_joint=(0.0, 0.2))
     found = robot.inverse_kinematics(robot.pose(robot.home, "tool0"), "tool0", limits=limits)
-    assert found.reason.startswith("8 postures, none within the limits: the nearest one breaks the limit of")
+    assert found.reason.startswith(
+        "8 postures, none within the limits: the nearest one breaks the limit of"
+    )
     assert '"elbow_joint" (0.2 rad; it would stand at' in found.reason

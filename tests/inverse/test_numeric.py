@@ -1,4 +1,5 @@
-"""Numeric inverse kinematics: judged by Pinocchio's forward kinematics, by closed forms, and by its own invariances."""
+"""Numeric inverse kinematics: judged by Pinocchio's forward kinematics, by closed forms,
+and by its own invariances."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from tests.robots_list import MACHINES, robot
 
 PANDA, TOOL = "panda/panda", "panda_hand_tcp"
 ARMS = ("ur/ur5_robot", "xarm/xarm7", "kinova/kinova", "pr2/pr2", "allegro_hand/allegro_right_hand")
-"""As machine code: limits of every kind, endless joints, slides, a short chain. The others in CasADi's evaluation."""
+"""As machine code: limits of every kind, endless joints, slides, a short chain.
+The others in CasADi's evaluation."""
 
 
 @functools.cache
@@ -57,14 +59,16 @@ def test_pinocchio_finds_the_frame_where_it_was_wanted(name):
     assert found.success.all()
     reached = by_pinocchio(name, found.q, frame)
     scale = 1 + np.abs(T[:, :3, 3]).max()
-    assert np.abs(reached - T).max() < 2e-9 * scale  # the tolerance of the call, in entries of the matrix
+    # the tolerance of the call, in entries of the matrix
+    assert np.abs(reached - T).max() < 2e-9 * scale
     assert (found.q >= arm.limits.lower).all()
     assert (found.q <= arm.limits.upper).all()
     assert (found.error <= 1e-9).all()
 
 
 def by_casadi(arm, goals, targets, q0=None, most=600):
-    """(q, stopped) of one target in CasADi's own evaluation: the mathematics of the loop without our machine code."""
+    """(q, stopped) of one target in CasADi's own evaluation:
+    the mathematics of the loop without our machine code."""
     solver = Solver("test", arm.subject, tuple(goals), tuple(np.shape(t) for t in targets))
     numbers, _, bad, _ = solver.pack.function()(*targets)
     assert not float(bad)
@@ -83,7 +87,8 @@ def by_casadi(arm, goals, targets, q0=None, most=600):
 
 @functools.cache
 def chains() -> dict[str, str]:
-    """A published machine -> the tip of its longest chain; three joints or more, equal ones once."""
+    """A published machine -> the tip of its longest chain; three joints or more, equal ones
+    once."""
     found, known = {}, set()
     for name in MACHINES:
         arm = robot(name, mimic="independent")
@@ -116,7 +121,9 @@ def test_an_answer_does_not_depend_on_its_place_nor_on_threads():
             assert np.array_equal(arm.inverse_kinematics(T[::-1], TOOL).q[::-1], whole.q)
     finally:
         lw.threads(before)
-    assert np.array_equal(arm.inverse_kinematics(T[7:50].reshape(1, 43, 4, 4), TOOL).q[0], whole.q[7:50])
+    assert np.array_equal(
+        arm.inverse_kinematics(T[7:50].reshape(1, 43, 4, 4), TOOL).q[0], whole.q[7:50]
+    )
     for k in (0, 5, 299):
         one = arm.inverse_kinematics(T[k], TOOL)
         assert np.array_equal(one.q, whole.q[k])
@@ -146,7 +153,9 @@ def test_almost_every_pose_of_seven_axis_arms_is_reached_within_the_limits():
 def test_from_a_given_start_the_answer_stays_near():
     arm = panda()
     q = arm.random(200, seed=5)
-    near = np.clip(q + 0.02 * np.random.default_rng(0).normal(size=q.shape), arm.limits.lower, arm.limits.upper)
+    near = np.clip(
+        q + 0.02 * np.random.default_rng(0).normal(size=q.shape), arm.limits.lower, arm.limits.upper
+    )
     found = arm.inverse_kinematics(arm.pose(q, TOOL), TOOL, near, restarts=0)
     moved = np.abs(found.q - near)[found.success]
     assert found.success.mean() > 0.9  # the others stand at limits or at the elbow's end
@@ -191,7 +200,11 @@ PARTS = {
         lambda T: T,
         lambda R, S: max(np.abs(R - S)[:3, 3].max(), abs(pin.log3(R[:3, :3].T @ S[:3, :3])[2])),
     ),
-    "uneven weights": (Goal("link7", weights=(1, 2, 3, 0.1, 0.2, 0.3)), lambda T: T, lambda R, S: np.abs(R - S).max()),
+    "uneven weights": (
+        Goal("link7", weights=(1, 2, 3, 0.1, 0.2, 0.3)),
+        lambda T: T,
+        lambda R, S: np.abs(R - S).max(),
+    ),
 }
 
 
@@ -212,7 +225,11 @@ def test_several_frames_at_once():
     tips = [f"link_{k}_tip" for k in ("3.0", "7.0", "15.0")]
     q = hand.random(40, seed=4)
     T = [hand.pose(q, f) for f in tips]
-    goals = [tips[0], Goal(tips[1], task="position"), Goal(tips[2], task="pointing", direction=(1, 0, 0))]
+    goals = [
+        tips[0],
+        Goal(tips[1], task="position"),
+        Goal(tips[2], task="pointing", direction=(1, 0, 0)),
+    ]
     found = hand.inverse_kinematics([T[0], T[1][:, :3, 3], T[2][:, :3, 0]], goals)
     assert found.success.all()
     np.testing.assert_allclose(hand.pose(found.q, tips[0]), T[0], atol=2e-9)
@@ -309,7 +326,9 @@ def test_a_preferred_configuration():
     J = arm.jacobian(near.q, TOOL)[..., :7]
     inner = ~near.on_limit[:, :7].any(axis=1)
     null = [np.eye(7) - np.linalg.pinv(j) @ j for j in J]
-    slope = np.array([np.linalg.norm(n @ d) for n, d in zip(null, (near.q - home)[:, :7], strict=True)])
+    slope = np.array(
+        [np.linalg.norm(n @ d) for n, d in zip(null, (near.q - home)[:, :7], strict=True)]
+    )
     assert np.median(slope[inner]) < 1e-3  # stationary along what the task leaves free
 
 
@@ -348,9 +367,13 @@ def test_what_cannot_be_reached_is_said():
     T[:3, :3, 3] *= 10
     found = arm.inverse_kinematics(T, frame)
     assert found.success.tolist() == [False] * 3 + [True] * 3
-    assert all(text.startswith("out of reach: the chain is 0.926 m long") for text in found.reason[:3])
+    assert all(
+        text.startswith("out of reach: the chain is 0.926 m long") for text in found.reason[:3]
+    )
     np.testing.assert_allclose(
-        found.position_error, np.linalg.norm(arm.pose(found.q, frame)[:, :3, 3] - T[:, :3, 3], axis=1), atol=1e-12
+        found.position_error,
+        np.linalg.norm(arm.pose(found.q, frame)[:, :3, 3] - T[:, :3, 3], axis=1),
+        atol=1e-12,
     )
     stretched = arm.pose(np.zeros(7), frame)
     stretched[2, 3] += 1e-4  # a tenth of a millimetre too far for the straight arm
@@ -401,34 +424,102 @@ def bad(T, k, value):
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda r, T: r.inverse_kinematics(bad(T, (0, 0), np.nan), TOOL), InvalidInput, r"target\[0, 0\] is nan"),
-        (lambda r, T: r.inverse_kinematics(bad(T, (0, 0), 2.0), TOOL), InvalidInput, "not a rotation matrix"),
-        (lambda r, T: r.inverse_kinematics(np.diag([1.0, 1.0, -1.0, 1.0]), TOOL), InvalidInput, "det = -1"),
-        (lambda r, T: r.inverse_kinematics(bad(T, (3, 0), 0.1), TOOL), InvalidInput, "last row of a rigid transform"),
-        (lambda r, T: r.inverse_kinematics(np.stack([T, bad(T, (0, 0), 2.0)]), TOOL), InvalidInput, r"target\[1\]"),
+        (
+            lambda r, T: r.inverse_kinematics(bad(T, (0, 0), np.nan), TOOL),
+            InvalidInput,
+            r"target\[0, 0\] is nan",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(bad(T, (0, 0), 2.0), TOOL),
+            InvalidInput,
+            "not a rotation matrix",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(np.diag([1.0, 1.0, -1.0, 1.0]), TOOL),
+            InvalidInput,
+            "det = -1",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(bad(T, (3, 0), 0.1), TOOL),
+            InvalidInput,
+            "last row of a rigid transform",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(np.stack([T, bad(T, (0, 0), 2.0)]), TOOL),
+            InvalidInput,
+            r"target\[1\]",
+        ),
         (lambda r, T: r.inverse_kinematics(np.zeros(5), TOOL), InvalidInput, r"has shape \(5,\)"),
         (lambda r, T: r.inverse_kinematics(T, "panda_tool"), UnknownName, "did you mean"),
         (lambda r, T: r.inverse_kinematics(T, "panda_link0"), NotPossible, "fixed in the world"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, np.zeros(3)), InvalidInput, r"q0 has shape \(3,\)"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, np.full(8, np.inf)), InvalidInput, r"q0\[0\] is inf"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, method="magic"), InvalidInput, "expected one of 'auto'"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, restart=3), InvalidInput, 'did you mean "restarts"'),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, np.zeros(3)),
+            InvalidInput,
+            r"q0 has shape \(3,\)",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, np.full(8, np.inf)),
+            InvalidInput,
+            r"q0\[0\] is inf",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, method="magic"),
+            InvalidInput,
+            "expected one of 'auto'",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, restart=3),
+            InvalidInput,
+            'did you mean "restarts"',
+        ),
         (lambda r, T: r.inverse_kinematics(T, TOOL, restarts=-1), InvalidInput, "restarts is -1"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=0.0), InvalidInput, "tolerance is 0.0"),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=0.0),
+            InvalidInput,
+            "tolerance is 0.0",
+        ),
         (lambda r, T: r.inverse_kinematics(T, TOOL, axes="x q"), InvalidInput, "axes is 'x q'"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, weights=[1, 1, 1]), InvalidInput, "six positive numbers"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, weights="heavy"), InvalidInput, "weights has dtype"),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, weights=[1, 1, 1]),
+            InvalidInput,
+            "six positive numbers",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, weights="heavy"),
+            InvalidInput,
+            "weights has dtype",
+        ),
         (
             lambda r, T: r.inverse_kinematics(T[:3, 2], TOOL, task="pointing", direction="x"),
             InvalidInput,
             "direction has",
         ),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, axes=5), InvalidInput, "axes is 5, expected a list of names"),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, axes=5),
+            InvalidInput,
+            "axes is 5, expected a list of names",
+        ),
         (lambda r, T: lw.Goal(5), InvalidInput, "frame is 5, expected its name"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=True), InvalidInput, "tolerance is True"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance="tight"), InvalidInput, "tolerance is 'tight'"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=[1e-6, None]), InvalidInput, "tolerance is"),
-        (lambda r, T: r.inverse_kinematics(T, "x"), UnknownName, r'has no frame "x"\. All \d+ names'),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=True),
+            InvalidInput,
+            "tolerance is True",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, tolerance="tight"),
+            InvalidInput,
+            "tolerance is 'tight'",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=[1e-6, None]),
+            InvalidInput,
+            "tolerance is",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(T, "x"),
+            UnknownName,
+            r'has no frame "x"\. All \d+ names',
+        ),
         (
             lambda r, T: r.inverse_kinematics(
                 np.stack([T, T]), TOOL, np.zeros(8), "pseudo_inverse", dt=0.1, alpha="much"
@@ -437,20 +528,30 @@ def bad(T, k, value):
             "alpha has dtype",
         ),
         (lambda r, T: r.inverse_kinematics(T, TOOL, task="grasp"), InvalidInput, "task is 'grasp'"),
-        (lambda r, T: r.inverse_kinematics(T, TOOL, limits=(np.ones(8), np.zeros(8))), InvalidInput, "exceeds upper"),
+        (
+            lambda r, T: r.inverse_kinematics(T, TOOL, limits=(np.ones(8), np.zeros(8))),
+            InvalidInput,
+            "exceeds upper",
+        ),
         (lambda r, T: r.inverse_kinematics(T, TOOL, prefer="far"), InvalidInput, "prefer is 'far'"),
         (lambda r, T: r.inverse_kinematics(T, TOOL, dt=0.1), InvalidInput, "track=True"),
         (lambda r, T: r.inverse_kinematics(T, TOOL, track=True), InvalidInput, "needs a path"),
         (lambda r, T: r.inverse_kinematics(T, [TOOL]), InvalidInput, "list of 1 targets"),
         (lambda r, T: r.inverse_kinematics([T, T], [TOOL, TOOL]), InvalidInput, "each frame once"),
-        (lambda r, T: r.inverse_kinematics(np.zeros(3), TOOL, task="pointing"), InvalidInput, "points nowhere"),
+        (
+            lambda r, T: r.inverse_kinematics(np.zeros(3), TOOL, task="pointing"),
+            InvalidInput,
+            "points nowhere",
+        ),
         (
             lambda r, T: r.inverse_kinematics(np.stack([T] * 3), TOOL, np.zeros((4, 8))),
             InvalidInput,
             r"q0 has shape \(4, 8\), which does not go with the batch \(3,\) of targets",
         ),
         (
-            lambda r, T: r.inverse_kinematics(np.tile(T, (2, 5, 1, 1)), TOOL, np.zeros((3, 8)), track=True),
+            lambda r, T: r.inverse_kinematics(
+                np.tile(T, (2, 5, 1, 1)), TOOL, np.zeros((3, 8)), track=True
+            ),
             InvalidInput,
             r"q0 has shape \(3, 8\), which does not go with the batch \(2,\) of paths",
         ),
@@ -463,11 +564,16 @@ def test_bad_calls_are_refused(call, error, says):
 
 
 def test_legs_of_a_platform_keep_their_strokes():
-    """The six lengths follow from the pose: it is reached where all lie in their strokes, and nowhere else."""
+    """The six lengths follow from the pose: it is reached where all lie in their strokes,
+    and nowhere else."""
     robot = lw.load("stewart-gough")
     rng = np.random.default_rng(8)
     q = np.concatenate(
-        [rng.uniform((-0.4, -0.4, 0.3), (0.4, 0.4, 1.6), (300, 3)), rng.uniform(-0.4, 0.4, (300, 3))], axis=1
+        [
+            rng.uniform((-0.4, -0.4, 0.3), (0.4, 0.4, 1.6), (300, 3)),
+            rng.uniform(-0.4, 0.4, (300, 3)),
+        ],
+        axis=1,
     )
     lengths = robot.to_actuators(q)[0]
     within = ((lengths >= 0.3) & (lengths <= 1.2)).all(axis=1)
@@ -476,7 +582,9 @@ def test_legs_of_a_platform_keep_their_strokes():
     for method in ("auto", "numeric"):
         found = robot.inverse_kinematics(T, "platform", method=method, limits=method != "numeric")
         assert np.array_equal(found.success, within)
-    assert robot.from_actuators(lengths[within], q0=q[within])[0] == pytest.approx(found.q[within], abs=1e-6)
+    assert robot.from_actuators(lengths[within], q0=q[within])[0] == pytest.approx(
+        found.q[within], abs=1e-6
+    )
 
 
 def test_numbers_of_numpy_are_numbers():

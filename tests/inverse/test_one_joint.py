@@ -1,4 +1,5 @@
-"""Frames that one joint alone moves: every method answers one target, a batch and a path of them."""
+"""Frames that one joint alone moves: every method answers one target, a batch and a path of
+them."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def targets() -> np.ndarray:
 @pytest.mark.parametrize("method", ["recursive", "numeric"])
 def test_one_target(method):
     found = two_joints().inverse_kinematics(targets()[0], FRAME, q0=Q0, method=method)
-    assert found.success and found.q.shape == (2,) and found.q[0] == pytest.approx(ANGLES[0], abs=1e-8)
+    assert (
+        found.success and found.q.shape == (2,) and found.q[0] == pytest.approx(ANGLES[0], abs=1e-8)
+    )
 
 
 @pytest.mark.parametrize("method", ["recursive", "numeric"])

@@ -1,4 +1,5 @@
-"""Lines of the table about chains and families: right numbers for each, whatever was asked before."""
+"""Lines of the table about chains and families: right numbers for each, whatever was asked
+before."""
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ def family():
 
 
 def test_values_of_a_live_variable_have_kernels_of_their_own():
-    """Equal up to a live value: once they shared the code of the first one asked, and its link lengths."""
+    """Equal up to a live value: once they shared the code of the first one asked,
+    and its link lengths."""
     short = lw.load("redundant-7", live=["a1"])
     for robot in (short, short.with_variables(a1=0.7)):
         q = robot.random(5, seed=1)
@@ -39,11 +41,17 @@ def test_two_frames_of_one_chain_have_kernels_of_their_own():
 
 def test_a_line_about_something_is_asked_about_it(family):
     robot = lw.load("redundant-7")
-    with pytest.raises(lw.errors.InvalidInput, match=r"chain_jacobian: is asked about None, expected a Chain"):
+    with pytest.raises(
+        lw.errors.InvalidInput, match=r"chain_jacobian: is asked about None, expected a Chain"
+    ):
         robot.function("chain_jacobian", frame=FRAME)
-    with pytest.raises(lw.errors.InvalidInput, match=r"swivel: is asked about Chain.* expected a Family"):
+    with pytest.raises(
+        lw.errors.InvalidInput, match=r"swivel: is asked about Chain.* expected a Family"
+    ):
         kernel_of(robot.subject, "swivel", FRAME, about=family.chain)
-    with pytest.raises(lw.errors.InvalidInput, match=r"pose: is asked about Chain.* expected nothing"):
+    with pytest.raises(
+        lw.errors.InvalidInput, match=r"pose: is asked about Chain.* expected nothing"
+    ):
         kernel_of(robot.subject, "pose", FRAME, about=family.chain)
 
 
@@ -60,4 +68,6 @@ def test_a_family_from_outside_is_keyed_by_its_trace(family):
     q = np.linspace(-1.0, 1.0, 7)
     plain = family.kernel_of("swivel")(q)
     first, second = turned(1.0), turned(2.0)
-    assert_allclose([solver.kernel_of("swivel")(q) for solver in (first, second)], [plain + 1.0, plain + 2.0])
+    assert_allclose(
+        [solver.kernel_of("swivel")(q) for solver in (first, second)], [plain + 1.0, plain + 2.0]
+    )

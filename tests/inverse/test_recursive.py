@@ -1,4 +1,5 @@
-"""The recursive method: the published experiments digit by digit, and what must hold for any chain."""
+"""The recursive method: the published experiments digit by digit, and what must hold for any
+chain."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def solve(target, q0, **options):
 
 
 def ellipse(start, rx, ry, period, count, first=1, place=0.0, sense=1, dt=1e-3):
-    """(positions, velocities) at times first dt, ...; the path begins at `start`, its point of angle `place`."""
+    """(positions, velocities) at times first dt, ...; the path begins at `start`,
+    its point of angle `place`."""
     w, t = sense * 2 * PI / period, dt * np.arange(first, first + count)
     centre = start - np.array([rx * math.cos(place), ry * math.sin(place), 0.0])
     p = centre + np.stack([rx * np.cos(place + w * t), ry * np.sin(place + w * t), 0 * t], 1)
@@ -60,11 +62,15 @@ def test_first_sweeps_and_first_solution():
     assert (found.iterations, found.success) == (8, True)
     assert found.error == pytest.approx(8.646e-6, abs=1e-9)
     first = solve(CORNER, np.zeros(4), limits=TURN, sweeps=1)
-    np.testing.assert_allclose(first.q, [0.3415063509, 0.2765492999, 0.2974059413, 0.5854433236], atol=1e-9)
+    np.testing.assert_allclose(
+        first.q, [0.3415063509, 0.2765492999, 0.2974059413, 0.5854433236], atol=1e-9
+    )
     assert first.error == pytest.approx(0.3428215542, abs=1e-9)
     assert first.reason.startswith("sweeps used up")
     penalised = solve(CORNER, np.zeros(4), limits=TURN, penalty="symmetric")
-    np.testing.assert_allclose(penalised.q, [-0.0683333796, 0.4126342671, 0.8041928056, 1.8074171820], atol=1e-8)
+    np.testing.assert_allclose(
+        penalised.q, [-0.0683333796, 0.4126342671, 0.8041928056, 1.8074171820], atol=1e-8
+    )
     assert penalised.iterations == 7
 
 
@@ -82,7 +88,9 @@ def test_experiment_1_position_limits():
     expected = [0.7703729107, 0.5460079895, 1.5613252707, 0.7796197839]
     np.testing.assert_allclose(found.q[-1], expected, atol=1e-6)
     fastest = np.array([np.inf] * 3 + [0.5])
-    slow = solve(path, q0, limits=(lower, upper), track=True, velocity_limits=(-fastest, fastest), dt=1e-3)
+    slow = solve(
+        path, q0, limits=(lower, upper), track=True, velocity_limits=(-fastest, fastest), dt=1e-3
+    )
     assert slow.success.all()
     speed = np.abs(np.diff(np.vstack([q0, slow.q])[:, 3])).max() / 1e-3
     assert speed == pytest.approx(0.5, abs=1e-9)
@@ -98,14 +106,22 @@ PLACES = [(place, sense) for place in (0.0, PI, PI / 2, -PI / 2) for sense in (1
 def test_experiment_3_the_pseudo_inverse_drifts_and_recorded_limits_close_the_cycle(place, sense):
     q0 = np.array([PI / 3, PI / 3, -PI / 2, -PI / 2])
     path, rate = ellipse(CORNER, 0.1, 0.2, 2.0, 50_001, 0, place, sense)
-    drifting = planar().inverse_kinematics(path, "tip", q0, method="pseudo_inverse", dt=1e-3, gain=100.0, velocity=rate)
+    drifting = planar().inverse_kinematics(
+        path, "tip", q0, method="pseudo_inverse", dt=1e-3, gain=100.0, velocity=rate
+    )
     drift = cycle_drift(drifting.q, 2000)
     total = np.linalg.norm(drifting.q[-1] - drifting.q[0])
     assert drifting.error.max() < 2.2e-5
     assert total >= 1.4
     if (place, sense) == (0.0, 1):
-        assert (drift[0], drift[-1]) == (pytest.approx(0.496, rel=0.01), pytest.approx(1.88, rel=0.01))
-        assert (total, drifting.q[-1, 1]) == (pytest.approx(12.63, rel=0.01), pytest.approx(13.68, rel=0.01))
+        assert (drift[0], drift[-1]) == (
+            pytest.approx(0.496, rel=0.01),
+            pytest.approx(1.88, rel=0.01),
+        )
+        assert (total, drifting.q[-1, 1]) == (
+            pytest.approx(12.63, rel=0.01),
+            pytest.approx(13.68, rel=0.01),
+        )
     ours, sweeps, error = _repeated(path[1:], "one_sided")
     assert error <= 1e-5
     assert sweeps.max() <= 119
@@ -123,7 +139,9 @@ def _repeated(path, penalty):
     begin = solve(CORNER, np.zeros(4), limits=TURN, penalty=penalty)
     first = solve(path[:6000], begin.q, limits=TURN, penalty=penalty, track=True)
     seen = np.vstack([begin.q, first.q])
-    rest = solve(path[6000:], first.q[-1], limits=recorded_limits(seen), penalty=penalty, track=True)
+    rest = solve(
+        path[6000:], first.q[-1], limits=recorded_limits(seen), penalty=penalty, track=True
+    )
     q, sweeps = np.vstack([seen, rest.q]), np.concatenate([first.iterations, rest.iterations])
     return q, sweeps, max(first.error.max(), rest.error.max())
 
@@ -134,8 +152,14 @@ def test_the_small_angle_step_overshoots_and_the_deadlock_is_left_by_a_kick():
     step = joint_step(arm.subject, np.zeros(1), arm.joints[0], goal, arm.bodies[-1])
     assert step.small_angle == pytest.approx(0.29950, abs=5e-6)
     assert step.d == pytest.approx(0.1, abs=1e-12)
-    errors = [np.linalg.norm(arm.pose(np.array([d]), arm.bodies[-1])[:3, 3] - goal) for d in (0.0, step.small_angle)]
-    assert (errors[0], errors[1]) == (pytest.approx(0.401496, abs=1e-6), pytest.approx(0.405907, abs=1e-6))
+    errors = [
+        np.linalg.norm(arm.pose(np.array([d]), arm.bodies[-1])[:3, 3] - goal)
+        for d in (0.0, step.small_angle)
+    ]
+    assert (errors[0], errors[1]) == (
+        pytest.approx(0.401496, abs=1e-6),
+        pytest.approx(0.405907, abs=1e-6),
+    )
     stuck = solve([0.5, 0, 0], np.zeros(4), limits=False, kick=0.0)
     assert (stuck.success, stuck.error) == (False, pytest.approx(0.3, abs=1e-12))
     assert stuck.reason.startswith("stalled, unreachable or stationary")
@@ -166,7 +190,15 @@ def random_chain(seed, joints=6):
         parent = f"b{k - 1}" if k else None
         limit = (Limits(-2.0, 1.5, 1.0),)
         links.append(
-            Joint(f"j{k}", kind, parent, f"b{k}", place, tuple((axis / np.linalg.norm(axis)).tolist()), limits=limit)
+            Joint(
+                f"j{k}",
+                kind,
+                parent,
+                f"b{k}",
+                place,
+                tuple((axis / np.linalg.norm(axis)).tolist()),
+                limits=limit,
+            )
         )
     return Robot(Model("random", tuple(bodies), tuple(links)))
 
@@ -176,9 +208,14 @@ def costs_of_moves(arm, goals, targets, q, rule, limits):
     solver = Solver("test", arm.subject, goals, tuple(np.shape(t) for t in targets))
     numbers = solver.pack.function()(*targets)[0]
     m = solver.mechanism
-    walk = Walk(m, SX(casadi.DM(q[solver.moving])), pairs_of("test", goals, m.places, SX(numbers), m.length))
+    walk = Walk(
+        m, SX(casadi.DM(q[solver.moving])), pairs_of("test", goals, m.places, SX(numbers), m.length)
+    )
     lower, upper = (x[solver.moving] for x in limits)
-    intervals = [Interval(*(SX(float(x)) for x in (lo, hi, lo, hi))) for lo, hi in zip(lower, upper, strict=True)]
+    intervals = [
+        Interval(*(SX(float(x)) for x in (lo, hi, lo, hi)))
+        for lo, hi in zip(lower, upper, strict=True)
+    ]
     H = [float(casadi.DM(walk.cost()))]
     for k in range(len(walk.x)):
         walk.move(k, SX(casadi.evalf(moved(walk, k, rule, intervals[k], m.reach).value)))
@@ -204,7 +241,11 @@ def test_no_move_raises_the_cost(step, penalty):
         arm = random_chain(seed)
         q, wanted = arm.random(2, seed=seed)
         T = [arm.pose(wanted, goal.frame) for goal in goals]
-        parts = {"position": lambda M: M[:3, 3], "orientation": lambda M: M[:3, :3], "pointing": lambda M: M[:3, 2]}
+        parts = {
+            "position": lambda M: M[:3, 3],
+            "orientation": lambda M: M[:3, :3],
+            "pointing": lambda M: M[:3, 2],
+        }
         targets = [parts.get(goal.task, lambda M: M)(M) for goal, M in zip(goals, T, strict=True)]
         limits = (arm.limits.lower, arm.limits.upper)
         for _ in range(2):
@@ -247,7 +288,8 @@ def test_near_the_goal_exact_and_small_angle_steps_agree():
         T[:3, :3] = pin.exp3(1e-4 * rng.normal(size=3)) @ T[:3, :3]
         for name in arm.joints:
             step = joint_step(arm.subject, q, name, part(T), frame)
-            assert abs(step.d - step.small_angle) <= 1e-3 * abs(step.d) + 1e-12  # 1e-4 m of error on arms of 0.1 m
+            # 1e-4 m of error on arms of 0.1 m
+            assert abs(step.d - step.small_angle) <= 1e-3 * abs(step.d) + 1e-12
 
 
 def test_a_joint_without_effect_never_moves():
@@ -281,7 +323,9 @@ def test_at_a_stall_the_gradient_vanishes_or_points_outwards():
     arm = planar()
     lower, upper = np.array([-0.2, -0.3, -0.4, -0.5]), np.array([0.2, 0.3, 0.4, 0.5])
     targets = np.random.default_rng(0).uniform(-0.7, 0.7, (40, 3)) * [1, 1, 0]
-    found = arm.inverse_kinematics(targets, "tip", np.zeros(4), method="recursive", limits=(lower, upper), kick=0.0)
+    found = arm.inverse_kinematics(
+        targets, "tip", np.zeros(4), method="recursive", limits=(lower, upper), kick=0.0
+    )
     stalled = np.array([reason.startswith("stalled") for reason in found.reason])
     assert stalled.sum() > 10
     e = targets - arm.pose(found.q, "tip")[:, :3, 3]
@@ -298,7 +342,9 @@ def test_moving_base_and_goal_together_changes_nothing():
     moved_arm = planar().with_base(p, R)
     for goal in ([0.3, 0.2, 0.0], [0.5, -0.4, 0.0]):
         here = solve(goal, np.full(4, 0.3), limits=TURN)
-        there = moved_arm.inverse_kinematics(R @ goal + p, "tip", np.full(4, 0.3), **PAPER, limits=TURN)
+        there = moved_arm.inverse_kinematics(
+            R @ goal + p, "tip", np.full(4, 0.3), **PAPER, limits=TURN
+        )
         np.testing.assert_allclose(there.q, here.q, atol=1e-12)
         assert there.iterations == here.iterations
 
@@ -306,7 +352,9 @@ def test_moving_base_and_goal_together_changes_nothing():
 def test_slides_solve_in_one_move_each():
     machine = gantry()
     p = np.array([0.4, -1.3, 2.2])
-    found = machine.inverse_kinematics(p, machine.bodies[-1], np.zeros(3), method="recursive", tolerance=1e-12)
+    found = machine.inverse_kinematics(
+        p, machine.bodies[-1], np.zeros(3), method="recursive", tolerance=1e-12
+    )
     assert found.success
     assert found.iterations == 1
 
@@ -316,14 +364,26 @@ def test_a_wrist_turns_to_almost_any_orientation():
     frame = wrist.bodies[-1]
     R = np.array([pin.exp3(w) for w in _uniform_rotations(500)])
     found = wrist.inverse_kinematics(
-        R, frame, np.full(3, 0.1), method="recursive", task="orientation", tolerance=1e-8, limits=False
+        R,
+        frame,
+        np.full(3, 0.1),
+        method="recursive",
+        task="orientation",
+        tolerance=1e-8,
+        limits=False,
     )
     assert found.success.mean() >= 0.99
     reached = wrist.pose(found.q, frame)[:, :3, :3]
     angle = 2 * np.arcsin(np.linalg.norm(reached - R, axis=(1, 2)) / math.sqrt(8))
     assert (angle[found.success] <= 1e-8 * (1 + 1e-6)).all()
     half_turn = pin.exp3(PI * np.array([0.6, 0.0, 0.8]))
-    options = {"method": "recursive", "task": "orientation", "limits": False, "sweeps": 1, "kick": 0.0}
+    options = {
+        "method": "recursive",
+        "task": "orientation",
+        "limits": False,
+        "sweeps": 1,
+        "kick": 0.0,
+    }
     exact = wrist.inverse_kinematics(half_turn, frame, np.zeros(3), **options)
     np.testing.assert_allclose(np.abs(exact.q), [PI, 1.28700222, 0.0], atol=1e-8)
     stuck = wrist.inverse_kinematics(half_turn, frame, np.zeros(3), step="small_angle", **options)
@@ -344,7 +404,14 @@ def test_other_orders_reach_the_goal_too(order):
         base = solve(goals, np.array([0.2, -0.3, 0.4, 0.5]), limits=TURN, step="exact")
         assert np.abs(base.q - found.q).max() > 0.1
     if isinstance(order, list):
-        still = solve(goals, np.array([0.2, -0.3, 0.4, 0.5]), limits=TURN, step="exact", order=order[:3], partial=True)
+        still = solve(
+            goals,
+            np.array([0.2, -0.3, 0.4, 0.5]),
+            limits=TURN,
+            step="exact",
+            order=order[:3],
+            partial=True,
+        )
         assert (still.q[:, 1] == -0.3).all()
 
 
@@ -355,12 +422,18 @@ def test_a_sweep_costs_as_much_more_as_the_chain_is_longer():
         arm = Robot.from_dh([{"a": 0.1}] * joints, convention="standard")
         m = Solver("test", arm.subject, (Goal(arm.bodies[-1], "position"),), ((3,),)).mechanism
         x, target = SX.sym("x", joints), SX.sym("t", 3)
-        walk = Walk(m, x, pairs_of("test", (Goal(arm.bodies[-1], "position"),), m.places, target, m.length))
+        walk = Walk(
+            m, x, pairs_of("test", (Goal(arm.bodies[-1], "position"),), m.places, target, m.length)
+        )
         free = [Interval(*(SX(v) for v in (-math.inf, math.inf, -math.inf, math.inf)))] * joints
         sweep(walk, Rule("small_angle", None, order(joints)), free, m.reach)
         return casadi.Function("sweep", [x, target], walk.x, {"cse": True}).n_nodes()
 
-    for order in (lambda n: tuple(range(n)), lambda n: tuple(reversed(range(n))), lambda n: "best_first"):
+    for order in (
+        lambda n: tuple(range(n)),
+        lambda n: tuple(reversed(range(n))),
+        lambda n: "best_first",
+    ):
         counts = [operations(n, order) for n in (10, 20, 40)]
         assert counts[2] - counts[1] == pytest.approx(2 * (counts[1] - counts[0]), rel=0.02)
         assert counts[2] < 40 * (90 if order(2) != "best_first" else 130)
@@ -370,7 +443,13 @@ def test_joints_that_follow_and_screws_have_no_closed_form_but_descend():
     screw = Joint("s", "helical", None, "a", axis=(0.0, 0.0, 1.0), pitch=0.05)
     lever = Joint("l", "revolute", "a", "b", Placement(position=(0.3, 0.0, 0.0)), (0.0, 1.0, 0.0))
     follower = Joint(
-        "f", "revolute", "b", "c", Placement(position=(0.3, 0.0, 0.0)), (0.0, 1.0, 0.0), mimic=Mimic("l", -0.5, 0.1)
+        "f",
+        "revolute",
+        "b",
+        "c",
+        Placement(position=(0.3, 0.0, 0.0)),
+        (0.0, 1.0, 0.0),
+        mimic=Mimic("l", -0.5, 0.1),
     )
     tip = Joint("t", "fixed", "c", "d", Placement(position=(0.2, 0.0, 0.0)))
     arm = Robot(Model("mixed", tuple(Body(n) for n in "abcd"), (screw, lever, follower, tip)))
@@ -382,7 +461,8 @@ def test_joints_that_follow_and_screws_have_no_closed_form_but_descend():
 
 
 def test_two_tips_share_their_trunk():
-    """A trunk of two joints with two branches of three: each joint minimises the sum over the tips it carries."""
+    """A trunk of two joints with two branches of three:
+    each joint minimises the sum over the tips it carries."""
     z, links, bodies = (0.0, 0.0, 1.0), [], []
     for name, parent, x in [
         ("t1", None, 0.0),
@@ -390,15 +470,23 @@ def test_two_tips_share_their_trunk():
         *[(f"{s}{k}", (f"{s}{k - 1}" if k else "t2"), 0.25) for s in "lr" for k in range(3)],
     ]:
         bodies.append(Body(name))
-        links.append(Joint(f"j_{name}", "revolute", parent, name, Placement(position=(x, 0.0, 0.0)), z))
+        links.append(
+            Joint(f"j_{name}", "revolute", parent, name, Placement(position=(x, 0.0, 0.0)), z)
+        )
     for side in "lr":
         bodies.append(Body(f"tip_{side}"))
-        links.append(Joint(f"f_{side}", "fixed", f"{side}2", f"tip_{side}", Placement(position=(0.2, 0.0, 0.0))))
+        links.append(
+            Joint(
+                f"f_{side}", "fixed", f"{side}2", f"tip_{side}", Placement(position=(0.2, 0.0, 0.0))
+            )
+        )
     tree = Robot(Model("two arms", tuple(bodies), tuple(links)))
     q = np.random.default_rng(5).uniform(-0.8, 0.8, (10, tree.nq))
     tips = ["tip_l", "tip_r"]
     p = [tree.pose(q, tip)[:, :3, 3] for tip in tips]
-    found = tree.inverse_kinematics(p, tips, np.full(tree.nq, 0.1), method="recursive", sweeps=20_000)
+    found = tree.inverse_kinematics(
+        p, tips, np.full(tree.nq, 0.1), method="recursive", sweeps=20_000
+    )
     assert found.success.all()
     for tip, wanted in zip(tips, p, strict=True):
         np.testing.assert_allclose(tree.pose(found.q, tip)[:, :3, 3], wanted, atol=1.1e-6)
@@ -437,7 +525,9 @@ def test_the_null_space_climbs_its_objective():
     w = manipulability(up.q)
     assert w[-1] > 1.01 * w[0]
     assert (np.diff(w) > -1e-9).all()
-    wished = arm.inverse_kinematics(path, "tip", q0, objective=lambda q: -((q[0] - 1.0) ** 2), alpha=5.0, **options)
+    wished = arm.inverse_kinematics(
+        path, "tip", q0, objective=lambda q: -((q[0] - 1.0) ** 2), alpha=5.0, **options
+    )
     assert abs(wished.q[-1, 0] - 1.0) < abs(q0[0] - 1.0) - 0.1
     assert wished.error.max() < 1e-3
 
@@ -464,8 +554,16 @@ def test_recorded_limits_and_drift():
         ({"penalty": "hard"}, InvalidInput, "penalty is 'hard'"),
         ({"velocity_limits": True}, InvalidInput, "need the sampling time dt"),
         ({"velocity_limits": (np.ones(4), np.ones(4)), "dt": 0.1}, InvalidInput, "must contain 0"),
-        ({"limits": (np.ones(4), np.zeros(4))}, InvalidInput, 'joint "q1": lower limit 1 exceeds upper limit 0'),
-        ({"limits": (np.ones(4), np.full(4, 2.0))}, InvalidInput, r"q0\[0\] = 0 is outside \[1, 2\]"),
+        (
+            {"limits": (np.ones(4), np.zeros(4))},
+            InvalidInput,
+            'joint "q1": lower limit 1 exceeds upper limit 0',
+        ),
+        (
+            {"limits": (np.ones(4), np.full(4, 2.0))},
+            InvalidInput,
+            r"q0\[0\] = 0 is outside \[1, 2\]",
+        ),
         ({"sweeps": 0}, InvalidInput, "sweeps is 0"),
         ({"tolerance": -1.0}, InvalidInput, "tolerance is -1.0"),
         ({"dt": 0.0, "velocity_limits": True}, InvalidInput, "dt is 0.0"),
@@ -475,7 +573,9 @@ def test_recorded_limits_and_drift():
 )
 def test_bad_options_are_refused(options, error, says):
     with pytest.raises(error, match=says):
-        planar().inverse_kinematics([0.3, 0.2, 0.0], "tip", np.zeros(4), method="recursive", **options)
+        planar().inverse_kinematics(
+            [0.3, 0.2, 0.0], "tip", np.zeros(4), method="recursive", **options
+        )
 
 
 def test_a_start_outside_the_limits_may_be_clipped():

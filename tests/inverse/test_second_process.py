@@ -1,4 +1,5 @@
-"""Inverse kinematics of a robot that was asked before: compiled code is loaded, nothing is traced."""
+"""Inverse kinematics of a robot that was asked before: compiled code is loaded, nothing is
+traced."""
 
 from __future__ import annotations
 
@@ -10,7 +11,11 @@ import pytest
 import linkwork as lw
 from linkwork.engine import kernel
 
-ROWS = [{"a": 0.5, "limits": (-2.0, 2.0)}, {"a": 0.4, "limits": (-2.0, 2.0)}, {"a": 0.2, "limits": (-2.0, 2.0)}]
+ROWS = [
+    {"a": 0.5, "limits": (-2.0, 2.0)},
+    {"a": 0.4, "limits": (-2.0, 2.0)},
+    {"a": 0.2, "limits": (-2.0, 2.0)},
+]
 WAYS = {
     "one": {},
     "limits": {"limits": ([-1.0, -2.0, -2.0], [1.0, 2.0, 2.0])},
@@ -34,7 +39,9 @@ def solved(robot: lw.Robot, options: dict):
     q = np.array([[0.3, 0.4, 0.5], [0.31, 0.41, 0.51]])
     target = robot.pose(q, "link3")
     options = {"method": "numeric", **options}
-    return robot.inverse_kinematics(target if options.get("track") else target[0], "link3", q0=q[0] - 0.1, **options)
+    return robot.inverse_kinematics(
+        target if options.get("track") else target[0], "link3", q0=q[0] - 0.1, **options
+    )
 
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
@@ -43,7 +50,10 @@ def test_nothing_is_traced_again(options):
     before = dict(kernel.counts)
     again = solved(arm(), options)
     assert np.array_equal(first.q, again.q) and np.all(first.success)
-    assert kernel.counts["traced"] == before["traced"] and kernel.counts["compiled"] == before["compiled"]
+    assert (
+        kernel.counts["traced"] == before["traced"]
+        and kernel.counts["compiled"] == before["compiled"]
+    )
     assert kernel.counts["loaded"] > before["loaded"]
 
 
@@ -51,7 +61,9 @@ def test_robots_that_differ_in_limits_only_do_not_share_a_loop():
     """Limits are constants of the loop and no part of what a recursion sees."""
     open_ = arm()
     joints = [
-        replace(j, limits=(replace(j.limits[0], lower=-0.35, upper=0.35),)) if j.name == "joint2" else j
+        replace(j, limits=(replace(j.limits[0], lower=-0.35, upper=0.35),))
+        if j.name == "joint2"
+        else j
         for j in open_.model.joints
     ]
     held = lw.Robot(replace(open_.model, joints=tuple(joints)))

@@ -54,7 +54,12 @@ def test_a_straight_elbow_cannot_move_along_the_arm(ur5e):
     q = np.array([0.0, 0.0, 0.0, 0.3, 0.9, 0.1])
     lost = ur5e.singularity(q, "tool0").lost
     J = ur5e.jacobian(q, "tool0")
-    assert np.abs(lost @ (J / np.array([ur5e.singularity(q, "tool0").length] * 3 + [1.0] * 3)[:, None])).max() < 1e-12
+    assert (
+        np.abs(
+            lost @ (J / np.array([ur5e.singularity(q, "tool0").length] * 3 + [1.0] * 3)[:, None])
+        ).max()
+        < 1e-12
+    )
 
 
 def test_thresholds_can_be_set(ur5e):
@@ -92,12 +97,16 @@ def test_a_frame_that_nothing_moves(ur5e):
 def test_crossings_along_a_path(ur5e):
     """The elbow passes 0 at a quarter of the way, the wrist at three quarters."""
     t = np.linspace(0, 1, 41)[:, None]
-    path = np.array([0.3, -1.0, -0.5, 0.4, -1.5, 0.1]) + t * np.array([0.0, 0.0, 2.0, 0.0, 2.0, 0.0])
+    path = np.array([0.3, -1.0, -0.5, 0.4, -1.5, 0.1]) + t * np.array(
+        [0.0, 0.0, 2.0, 0.0, 2.0, 0.0]
+    )
     path[:, 4] = np.interp(t[:, 0], [0, 0.75, 1], [-1.5, 0.0, 0.5])
     path = path + 1e-5  # no row of the path is singular itself
     found = along_path(ur5e.subject, path, "tool0")
     assert len(found.crossings) == 2
-    q = np.array([[np.interp(c, np.arange(41), path[:, k]) for k in range(6)] for c in found.crossings])
+    q = np.array(
+        [[np.interp(c, np.arange(41), path[:, k]) for k in range(6)] for c in found.crossings]
+    )
     assert np.abs([q[0, 2], q[1, 4]]).max() < 1e-9
     assert found.distance.min() < 0.1
     assert found.distance[0] == pytest.approx(found.arcs[0])

@@ -1,4 +1,5 @@
-"""Smooth paths give smooth joints: second differences of tracked lines of redundant arms against plain Newton."""
+"""Smooth paths give smooth joints: second differences of tracked lines of redundant arms against
+plain Newton."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from tests.robots_list import robot
 
 READY = [0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4]
 """The hand looks straight down: an error about the vertical is zero to the bit, now and then."""
-ARMS = {"panda/panda": ("panda_hand_tcp", READY), "xarm/xarm7": ("link7", [0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])}
+ARMS = {
+    "panda/panda": ("panda_hand_tcp", READY),
+    "xarm/xarm7": ("link7", [0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0]),
+}
 LINES = ([0.1, 0.25, -0.1], [0.0, 0.37, 0.0], [-0.2, 0.3, 0.1])
 
 
@@ -24,7 +28,8 @@ def line(arm: lw.Robot, frame: str, q0: np.ndarray, move: list[float], n: int) -
 
 
 def newton(arm: lw.Robot, frame: str, path: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Newton with the pseudo-inverse, each point from the one before: the smoothest of local methods."""
+    """Newton with the pseudo-inverse, each point from the one before:
+    the smoothest of local methods."""
     found = []
     for T in path:
         for _ in range(20):

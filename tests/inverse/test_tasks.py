@@ -1,4 +1,5 @@
-"""Differential inverse kinematics: the QP by its optimality conditions, tasks beside Pink, limits and constraints."""
+"""Differential inverse kinematics: the QP by its optimality conditions, tasks beside Pink,
+limits and constraints."""
 
 from __future__ import annotations
 
@@ -14,7 +15,13 @@ from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.inverse import qp
 from linkwork.inverse.differential import TaskStack
 from linkwork.inverse.qp import solve_qp
-from linkwork.inverse.tasks import CenterOfMassTask, FrameTask, JointCouplingTask, PostureTask, RelativeFrameTask
+from linkwork.inverse.tasks import (
+    CenterOfMassTask,
+    FrameTask,
+    JointCouplingTask,
+    PostureTask,
+    RelativeFrameTask,
+)
 from tests.pinocchio_models import twin
 from tests.robots_list import robot
 
@@ -45,7 +52,11 @@ def test_the_qp_is_solved_to_its_optimality_conditions(weakest, equalities):
     for _ in range(20):
         n = 9
         J, A = rng.normal(size=(5, n)), rng.normal(size=(equalities, n))
-        H, c, b = J.T @ J + weakest * np.eye(n), -J.T @ rng.normal(size=5), A @ rng.uniform(-0.2, 0.2, n)
+        H, c, b = (
+            J.T @ J + weakest * np.eye(n),
+            -J.T @ rng.normal(size=5),
+            A @ rng.uniform(-0.2, 0.2, n),
+        )
         lower, upper = np.full(n, -0.3), np.full(n, 0.3)
         lower[0], upper[0] = -np.inf, np.inf
         x = solve_qp("test", H, c, lower, upper, A, b)
@@ -54,9 +65,14 @@ def test_the_qp_is_solved_to_its_optimality_conditions(weakest, equalities):
         np.testing.assert_allclose(A @ x, b, atol=1e-9)
         free = (x > lower + 1e-9) & (x < upper - 1e-9)
         slope = H @ x + c
-        y = np.linalg.lstsq(A[:, free].T, -slope[free], rcond=None)[0] if equalities else np.zeros(0)
+        y = (
+            np.linalg.lstsq(A[:, free].T, -slope[free], rcond=None)[0]
+            if equalities
+            else np.zeros(0)
+        )
         slope = slope + A.T @ y
-        assert np.abs(slope[free]).max(initial=0.0) < 1e-7  # a flat direction of curvature 1e-12 moves it by rounding
+        # a flat direction of curvature 1e-12 moves it by rounding
+        assert np.abs(slope[free]).max(initial=0.0) < 1e-7
         assert (np.where(x <= lower + 1e-9, slope, -slope)[~free] > -1e-7).all()
 
 
@@ -68,7 +84,9 @@ def test_every_task_has_the_jacobian_of_its_error():
     T[:3, :3], T[:3, 3] = pin.exp3(np.array([0.3, -0.2, 0.4])), [0.1, 0.2, 0.3]
     tasks = (
         FrameTask("FL_FOOT", body.pose(q, "FL_FOOT")),  # rotation errors are exact near zero
-        RelativeFrameTask("HL_FOOT", "FR_FOOT", np.linalg.inv(body.pose(q, "FR_FOOT")) @ body.pose(q, "HL_FOOT")),
+        RelativeFrameTask(
+            "HL_FOOT", "FR_FOOT", np.linalg.inv(body.pose(q, "FR_FOOT")) @ body.pose(q, "HL_FOOT")
+        ),
         PostureTask(standing()),
         CenterOfMassTask([0.1, 0.0, 0.3]),
         JointCouplingTask({"FL_HAA": 1.0, "FR_HAA": -2.0}, 0.3),
@@ -91,12 +109,17 @@ def test_frames_and_postures_agree_with_pink_to_second_order_in_the_error():
     differences = []
     for size in (1e-2, 1e-3, 1e-4):
         T = ur5().pose(Q + size * np.array([1, -0.5, 0.7, 0.3, -0.2, 0.4]), "tool0")
-        frame = pink.tasks.FrameTask("tool0", position_cost=1.0, orientation_cost=0.5, gain=0.8, lm_damping=0.1)
+        frame = pink.tasks.FrameTask(
+            "tool0", position_cost=1.0, orientation_cost=0.5, gain=0.8, lm_damping=0.1
+        )
         frame.set_target(pin.SE3(T[:3, :3], T[:3, 3]))
         posture = pink.tasks.PostureTask(cost=1e-2)
         posture.set_target(Q + 10 * size)
         theirs = pink.solve_ik(configuration, [frame, posture], 1.0, solver="daqp")
-        tasks = [FrameTask("tool0", T, 1.0, 0.5, gain=0.8, damping=0.1), PostureTask(Q + 10 * size, 1e-2)]
+        tasks = [
+            FrameTask("tool0", T, 1.0, 0.5, gain=0.8, damping=0.1),
+            PostureTask(Q + 10 * size, 1e-2),
+        ]
         ours = ur5().differential_inverse_kinematics(Q, tasks, 1.0)
         differences.append(np.abs(ours - theirs).max())
         assert differences[-1] < 3 * size**2
@@ -123,9 +146,18 @@ def test_whole_body_tasks_agree_with_pink():
         task.set_target(pin.SE3(T[:3, :3], T[:3, 3]))
         their_feet.append(task)
     theirs = pink.solve_ik(
-        configuration, [their_com, their_relative, *their_feet], 1.0, solver="daqp", damping=1e-6, limits=[]
+        configuration,
+        [their_com, their_relative, *their_feet],
+        1.0,
+        solver="daqp",
+        damping=1e-6,
+        limits=[],
     )
-    tasks = [CenterOfMassTask(com, 2.0), RelativeFrameTask("HR_FOOT", "FL_FOOT", relative, 1.0, 0.1), *feet]
+    tasks = [
+        CenterOfMassTask(com, 2.0),
+        RelativeFrameTask("HR_FOOT", "FL_FOOT", relative, 1.0, 0.1),
+        *feet,
+    ]
     ours = body.differential_inverse_kinematics(q, tasks, 1.0, limits=False, damping=1e-6)
     np.testing.assert_allclose(ours, theirs[pair.index], atol=1e-8)
 
@@ -136,7 +168,9 @@ def test_an_arm_follows_its_tool_within_speed_and_acceleration():
     T = arm.pose(np.array([0.9, -1.1, 1.2, -1.5, -1.2, 0.6]), "tool0")
     task, most = FrameTask("tool0", T), 15.0
     for _ in range(200):
-        new = arm.differential_inverse_kinematics(q, [task, PostureTask(q, 1e-4)], dt, v, acceleration=most)
+        new = arm.differential_inverse_kinematics(
+            q, [task, PostureTask(q, 1e-4)], dt, v, acceleration=most
+        )
         assert (np.abs(new - v) <= most * dt * (1 + 1e-9)).all()
         assert (np.abs(new) <= arm.limits.velocity * (1 + 1e-12)).all()
         q, v = arm.integrate(q, new * dt), new
@@ -150,12 +184,18 @@ def test_position_limits_are_not_crossed():
     T = arm.pose(q + 0.5, "tool0")
     for _ in range(60):
         q = arm.integrate(
-            q, dt * arm.differential_inverse_kinematics(q, [FrameTask("tool0", T)], dt, limits=(lower, upper))
+            q,
+            dt
+            * arm.differential_inverse_kinematics(
+                q, [FrameTask("tool0", T)], dt, limits=(lower, upper)
+            ),
         )
         assert (q >= lower).all()
         assert (q <= upper).all()
     outside = q + np.array([0.2, 0, 0, 0, 0, 0])
-    back = arm.differential_inverse_kinematics(outside, [PostureTask(outside)], dt, limits=(lower, upper))
+    back = arm.differential_inverse_kinematics(
+        outside, [PostureTask(outside)], dt, limits=(lower, upper)
+    )
     assert back[0] < 0
 
 
@@ -169,7 +209,11 @@ def test_feet_held_as_constraints_stay_while_the_body_moves():
     T[:3, :3] = pin.exp3(np.array([0.05, -0.03, 0.1])) @ T[:3, :3]
     for _ in range(40):
         v = body.differential_inverse_kinematics(
-            q, [FrameTask("base_link", T, gain=0.5), PostureTask(standing(), 1e-3)], dt, constraints=holds, limits=False
+            q,
+            [FrameTask("base_link", T, gain=0.5), PostureTask(standing(), 1e-3)],
+            dt,
+            constraints=holds,
+            limits=False,
         )
         q = body.integrate(q, v * dt)
     assert np.abs(body.pose(q, "base_link") - T).max() < 1e-4
@@ -204,7 +248,9 @@ def test_a_batch_is_one_problem_a_row():
 
 def test_one_task_alone_is_a_list_of_one():
     arm, task = ur5(), PostureTask(Q, cost=1.0)
-    one, listed = (arm.differential_inverse_kinematics(Q + 0.1, some, 0.1) for some in (task, [task]))
+    one, listed = (
+        arm.differential_inverse_kinematics(Q + 0.1, some, 0.1) for some in (task, [task])
+    )
     assert np.array_equal(one, listed)
 
 
@@ -233,37 +279,69 @@ def test_joints_coupled_by_a_task():
     names = arm.joints
     task = JointCouplingTask({names[0]: 1.0, names[1]: 2.0}, value=0.5)
     for _ in range(30):
-        q = arm.integrate(q, 0.1 * arm.differential_inverse_kinematics(q, [task, PostureTask(Q, 1e-3)], 0.1))
+        q = arm.integrate(
+            q, 0.1 * arm.differential_inverse_kinematics(q, [task, PostureTask(Q, 1e-3)], 0.1)
+        )
     assert q[0] + 2 * q[1] == pytest.approx(0.5, abs=1e-4)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda a, t: a.differential_inverse_kinematics(Q, [], 0.1), InvalidInput, "there is no task"),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, [], 0.1),
+            InvalidInput,
+            "there is no task",
+        ),
         (lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.0), InvalidInput, "dt is 0.0"),
-        (lambda a, t: a.differential_inverse_kinematics(Q, [t], True), InvalidInput, "dt has dtype bool"),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, [t], True),
+            InvalidInput,
+            "dt has dtype bool",
+        ),
         (
             lambda a, t: a.differential_inverse_kinematics(Q, 5, 0.1),
             InvalidInput,
             "tasks is 5, expected a list of tasks",
         ),
-        (lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.1, damping=-1.0), InvalidInput, "damping is -1.0"),
-        (lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.1, v=Q[:2]), InvalidInput, r"v has shape \(2,\)"),
         (
-            lambda a, t: a.differential_inverse_kinematics([Q] * 3, [t], 0.1, v=[Q] * 2, acceleration=1.0),
+            lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.1, damping=-1.0),
+            InvalidInput,
+            "damping is -1.0",
+        ),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.1, v=Q[:2]),
+            InvalidInput,
+            r"v has shape \(2,\)",
+        ),
+        (
+            lambda a, t: a.differential_inverse_kinematics(
+                [Q] * 3, [t], 0.1, v=[Q] * 2, acceleration=1.0
+            ),
             InvalidInput,
             r"v has shape \(2, 6\), expected \(6,\) or \(3, 6\)",
         ),
-        (lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, "low")], 0.1), InvalidInput, "has dtype"),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, "low")], 0.1),
+            InvalidInput,
+            "has dtype",
+        ),
         (
             lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, gain="low")], 0.1),
             InvalidInput,
             "gain has",
         ),
         (lambda a, t: JointCouplingTask(["wrist"]), InvalidInput, "expected a mapping by name"),
-        (lambda a, t: a.differential_inverse_kinematics(Q[:3], [t], 0.1), InvalidInput, r"q has shape \(3,\)"),
-        (lambda a, t: a.differential_inverse_kinematics(Q, ["x"], 0.1), InvalidInput, "'x' is not a task"),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q[:3], [t], 0.1),
+            InvalidInput,
+            r"q has shape \(3,\)",
+        ),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, ["x"], 0.1),
+            InvalidInput,
+            "'x' is not a task",
+        ),
         (
             lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.1, acceleration=1.0),
             InvalidInput,
@@ -275,19 +353,33 @@ def test_joints_coupled_by_a_task():
             'did you mean "tool0"',
         ),
         (
-            lambda a, t: a.differential_inverse_kinematics(Q, [FrameTask("tool0", np.ones((4, 4)))], 0.1),
+            lambda a, t: a.differential_inverse_kinematics(
+                Q, [FrameTask("tool0", np.ones((4, 4)))], 0.1
+            ),
             InvalidInput,
             "not a rotation matrix",
         ),
-        (lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, -1.0)], 0.1), InvalidInput, "not negative"),
-        (lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, gain=2.0)], 0.1), InvalidInput, "gain 2.0"),
         (
-            lambda a, t: a.differential_inverse_kinematics(Q, [JointCouplingTask({"wrist": 1.0})], 0.1),
+            lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, -1.0)], 0.1),
+            InvalidInput,
+            "not negative",
+        ),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, gain=2.0)], 0.1),
+            InvalidInput,
+            "gain 2.0",
+        ),
+        (
+            lambda a, t: a.differential_inverse_kinematics(
+                Q, [JointCouplingTask({"wrist": 1.0})], 0.1
+            ),
             UnknownName,
             'no joint "wrist"',
         ),
         (
-            lambda a, t: a.differential_inverse_kinematics(Q, [t], 1e-3, constraints=[FrameTask("tool0", np.eye(4))]),
+            lambda a, t: a.differential_inverse_kinematics(
+                Q, [t], 1e-3, constraints=[FrameTask("tool0", np.eye(4))]
+            ),
             NotPossible,
             "cannot be met",
         ),
@@ -302,6 +394,8 @@ def test_without_its_solver_the_error_says_what_to_install(monkeypatch):
     qp._daqp.cache_clear()
     monkeypatch.setitem(sys.modules, "daqp", None)
     task = PostureTask(np.zeros(6), cost=1.0)
-    with pytest.raises(NotPossible, match=r"needs the QP solver DAQP: pip install 'linkwork\[qp\]'"):
+    with pytest.raises(
+        NotPossible, match=r"needs the QP solver DAQP: pip install 'linkwork\[qp\]'"
+    ):
         ur5().differential_inverse_kinematics(np.full(6, 0.1), [task], 0.1)
     qp._daqp.cache_clear()

@@ -1,4 +1,5 @@
-"""The mechanisms of [Kusaka2022], g = 9.8; values its text leaves out are assumed as digested in docs."""
+"""The mechanisms of [Kusaka2022], g = 9.8; values its text leaves out are assumed as digested in
+docs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Edits: only the columns that depend on an edit are traced again, and the result is that of a fresh build."""
+"""Edits: only the columns that depend on an edit are traced again,
+and the result is that of a fresh build."""
 
 from __future__ import annotations
 
@@ -53,7 +54,10 @@ EDITS = {
     "joint type": (lambda s: s.replace_joint("joint3", "prismatic"), ["link3", "link4", "link5"]),
     "length": (lambda s: s.replace_joint("joint4", PlanarJoint(length=3.0)), ["link4", "link5"]),
     "joint becomes fixed": (lambda s: s.replace_joint("joint4", "fixed"), ["link4", "link5"]),
-    "gravity": (lambda s: s.with_gravity((1.0, -2.0)), ["link1", "link2", "link3", "link4", "link5"]),
+    "gravity": (
+        lambda s: s.with_gravity((1.0, -2.0)),
+        ["link1", "link2", "link3", "link4", "link5"],
+    ),
     "remove a leaf": (lambda s: s.remove("link5").remove("joint5"), []),
     "remove a body in the middle": (lambda s: s.remove("link2"), []),
     "a spring": (lambda s: s.with_spring("spring", 3.0, "link2", "link4", length=0.3), ["spring"]),
@@ -75,10 +79,22 @@ def test_an_edit_rebuilds_the_columns_that_depend_on_it(edit, rebuilt, tracer):
 
 
 def test_what_hangs_on_a_body_is_rebuilt_with_it(tracer):
-    system = chain().with_spring("spring", 3.0, "link2", (1.0, 1.0), length=0.3).with_drag("air", 0.2, "link4")
+    system = (
+        chain()
+        .with_spring("spring", 3.0, "link2", (1.0, 1.0), length=0.3)
+        .with_drag("air", 0.2, "link4")
+    )
     system.columns  # noqa: B018
-    assert list(system.replace_body("link2", position=(0.2, 0.0)).stale_terms()) == ["link2", "spring"]
-    assert list(system.replace_joint("joint3", "prismatic").stale_terms()) == ["link3", "link4", "link5", "air"]
+    assert list(system.replace_body("link2", position=(0.2, 0.0)).stale_terms()) == [
+        "link2",
+        "spring",
+    ]
+    assert list(system.replace_joint("joint3", "prismatic").stale_terms()) == [
+        "link3",
+        "link4",
+        "link5",
+        "air",
+    ]
 
 
 def test_a_tracer_that_refuses_is_not_asked_for_untouched_columns(monkeypatch):
@@ -96,7 +112,8 @@ def test_a_tracer_that_refuses_is_not_asked_for_untouched_columns(monkeypatch):
 
 
 def edited_chain():
-    """One, two, three links, a slider in the middle, then another mass, then a fourth link: nine edits."""
+    """One, two, three links, a slider in the middle, then another mass, then a fourth link:
+    nine edits."""
     system = System.planar_chain("R", 2.0, 3.0, gravity=(0, -9.8))
     system.columns  # noqa: B018
     for edit in (
@@ -116,7 +133,9 @@ def fresh_chain():
     system = System.planar_chain(
         "RPRR", [2.0, 1.0, 0.7, 0.4], [3.0, 1.0, 4.0, 0.3], gravity=(0, -9.8), angles=[0, 0.3, 0, 0]
     )
-    system = system.replace_body("link3", drag=0.2).with_spring("spring", 5.0, "link2", "link4", length=0.1)
+    system = system.replace_body("link3", drag=0.2).with_spring(
+        "spring", 5.0, "link2", "link4", length=0.1
+    )
     return system.remove("link1")
 
 
@@ -138,7 +157,10 @@ def described(links):
 
 def edited_at_random(rng, system, links):
     """One edit of a system and of the list that describes it."""
-    kind, k = rng.choice(["append", "mass", "length", "type", "remove"]), int(rng.integers(len(links)))
+    kind, k = (
+        rng.choice(["append", "mass", "length", "type", "remove"]),
+        int(rng.integers(len(links))),
+    )
     size = float(rng.uniform(0.3, 2.0))
     letter, length, mass, angle = links[k]
     if kind == "append" or len(links) < 2:
@@ -161,7 +183,8 @@ def edited_at_random(rng, system, links):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_any_sequence_of_edits_gives_the_fresh_system(seed):
-    """Twelve random edits, the columns traced after each: the expressions are those of a system built at once."""
+    """Twelve random edits, the columns traced after each:
+    the expressions are those of a system built at once."""
     rng = np.random.default_rng(seed)
     links = [("R", 1.0, 1.0, 0.0), ("P", 1.0, 2.0, 0.4)]
     system = described(links)
@@ -193,8 +216,14 @@ def test_a_fixed_joint_takes_its_coordinate_away_and_gets_it_back_in_place():
     assert rigid.coordinates == ("joint1", "joint3")
     q, v, a = np.array([[0.3, 0.4, -0.2], [1.0, 0.0, -0.7], [0.5, 0.0, 0.9]])
     tau = system.inverse_dynamics(q, v, a)
-    np.testing.assert_allclose(rigid.inverse_dynamics(q[[0, 2]], v[[0, 2]], a[[0, 2]]), tau[[0, 2]], rtol=1e-12)
-    assert rigid.replace_joint("joint2", PlanarJoint(length=1.5)).coordinates == ("joint1", "joint2", "joint3")
+    np.testing.assert_allclose(
+        rigid.inverse_dynamics(q[[0, 2]], v[[0, 2]], a[[0, 2]]), tau[[0, 2]], rtol=1e-12
+    )
+    assert rigid.replace_joint("joint2", PlanarJoint(length=1.5)).coordinates == (
+        "joint1",
+        "joint2",
+        "joint3",
+    )
 
 
 def test_sharing_costs_less_than_tracing_everything():
@@ -227,13 +256,17 @@ def test_things_in_use_cannot_be_removed():
     tied = chain(2).with_constraint("tie", lambda q: q.joint1 + q.joint2).remove("link2")
     with pytest.raises(InvalidInput, match='coordinate "joint2" is used by tie'):
         tied.remove("joint2")
-    with pytest.raises(InvalidInput, match='cannot become fixed: coordinate "joint2" is used by tie'):
+    with pytest.raises(
+        InvalidInput, match='cannot become fixed: coordinate "joint2" is used by tie'
+    ):
         tied.replace_joint("joint2", "fixed")
 
 
 def test_time_in_a_frame_moves_every_body_on_it():
     lift = System(gravity=(0, -9.81)).with_frame("lift", lambda q, t: (0, 0.5 * 3.0 * t**2, 0))
-    lift = lift.with_joint("swing", PlanarJoint(length=2.0), "lift").with_body("bob", 1.0, frame="swing")
+    lift = lift.with_joint("swing", PlanarJoint(length=2.0), "lift").with_body(
+        "bob", 1.0, frame="swing"
+    )
     assert lift.time_dependent
     a = lift.forward_dynamics([0.0], [0.0], [0.0], t=1.7)
     np.testing.assert_allclose(a, [-(9.81 + 3.0) / 2.0], rtol=1e-14)
@@ -242,6 +275,7 @@ def test_time_in_a_frame_moves_every_body_on_it():
 def test_positions_written_with_numpy_or_casadi_are_the_same(recwarn):
     by_numpy = System("x", gravity=None).with_body("b", 1.0, lambda q: (np.cos(q.x), np.sin(q.x)))
     by_casadi = System("x", gravity=None).with_body("b", 1.0, lambda q: (cos(q.x), sin(q.x)))
-    assert casadi.is_equal(by_numpy.columns[0].tau, by_casadi.columns[0].tau, 0) is False  # different symbols
+    # different symbols
+    assert casadi.is_equal(by_numpy.columns[0].tau, by_casadi.columns[0].tau, 0) is False
     assert str(by_numpy.columns[0].tau) == str(by_casadi.columns[0].tau)
     assert not [w for w in recwarn if w.category is FutureWarning]  # of casadi, about numpy

@@ -1,4 +1,5 @@
-"""Equations: what SymPy derives from the energies is what the kernels compute, in LaTeX and in Python too."""
+"""Equations: what SymPy derives from the energies is what the kernels compute,
+in LaTeX and in Python too."""
 
 from __future__ import annotations
 
@@ -11,26 +12,41 @@ from linkwork.errors import UnknownName
 from linkwork.lagrange import System, equations
 
 CHAIN = System.planar_chain(
-    "RPR", [2.0, 1.0, 0.5], [3.0, 1.0, 2.0], drags=[0.1, 0, 0], inertias=[0.2, 0, 0], gravity=(0, -9.8)
+    "RPR",
+    [2.0, 1.0, 0.5],
+    [3.0, 1.0, 2.0],
+    drags=[0.1, 0, 0],
+    inertias=[0.2, 0, 0],
+    gravity=(0, -9.8),
 )
 
 
 def mixed():
     system = System("x theta", gravity=(0, -9.81), variables={"l": 1.5, "m": 2.0})
-    system = system.with_body("bob", lambda p: p.m, lambda q: (q.x + q.l * sin(q.theta), -q.l * cos(q.theta)))
+    system = system.with_body(
+        "bob", lambda p: p.m, lambda q: (q.x + q.l * sin(q.theta), -q.l * cos(q.theta))
+    )
     system = system.with_spring("spring", 3.0, "bob", (1.0, 2.0), length=0.5)
     system = system.with_potential("wind", lambda q, t: exp(-q.x) * sin(t) / (2 + cos(q.theta)))
-    system = system.with_lagrangian("charge", lambda q, v: v.x**2 * q.theta + v.theta**4 / 4 - sin(q.x) ** 3)
+    system = system.with_lagrangian(
+        "charge", lambda q, v: v.x**2 * q.theta + v.theta**4 / 4 - sin(q.x) ** 3
+    )
     return system.with_dissipation("cubic", lambda q, v: v.x**4 / 3)
 
 
 def values(system, eq, q, v, a, t):
     letters = eq.letters
     pairs = [(letters.q, q), (letters.v, v), (letters.a, a)]
-    at = {symbol: x for side, numbers in pairs for symbol, x in zip(side.values(), numbers, strict=True)}
+    at = {
+        symbol: x
+        for side, numbers in pairs
+        for symbol, x in zip(side.values(), numbers, strict=True)
+    }
     at |= {letters.variables[name]: x for name, x in system.variables.items()}
     at[letters.t] = t
-    return np.array([[float(cell.subs(at)) for cell in cells.values()] for cells in eq.cells.values()]).T
+    return np.array(
+        [[float(cell.subs(at)) for cell in cells.values()] for cells in eq.cells.values()]
+    ).T
 
 
 @pytest.mark.parametrize("simplify", [True, False])
@@ -58,13 +74,16 @@ def test_exported_python_computes_the_torque_table(system):
 
 
 def test_two_links_read_as_in_a_textbook():
-    """Squares of velocities collapse to cos of the relative angle; a link's cell names nothing it does not need."""
+    """Squares of velocities collapse to cos of the relative angle;
+    a link's cell names nothing it does not need."""
     eq = System.planar_chain("RR", [2.0, 1.0], [3.0, 1.0], gravity=(0, -9.8)).equations()
     q1, q2 = eq.letters.q.values()
     a1, a2 = eq.letters.a.values()
     v1, _ = eq.letters.v.values()
     g = sympy.Float(9.8)
-    expected = (2 * sympy.cos(q2) + 1) * a1 + a2 + 2 * v1**2 * sympy.sin(q2) + g * sympy.cos(q1 + q2)
+    expected = (
+        (2 * sympy.cos(q2) + 1) * a1 + a2 + 2 * v1**2 * sympy.sin(q2) + g * sympy.cos(q1 + q2)
+    )
     assert sympy.expand(eq["link2"]["joint2"] - expected) == 0
     assert eq["link1"]["joint2"] == 0
     assert eq.total["joint2"] == eq["link2"]["joint2"]

@@ -1,4 +1,5 @@
-"""The numbers of [Kusaka2022]: its examples corrected, and what its errata and listing would give."""
+"""The numbers of [Kusaka2022]: its examples corrected, and what its errata and listing would
+give."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ def test_three_links_keep_the_first_two_columns_and_add_one():
     assert (table[:2, :2] == TWO.torque_table(*STATE_2)).all()
     close(table[:, 2], [52.989149119061, 23.068087666852, 13.946569100209])
     close(THREE.bias(*STATE_3[:2]), [130.766447066061, 27.013228255186, 11.603227753801])
-    M = [[34.794168933422, 9.774667028601, 3.837715717573], [9.774667028601, 4.755165123781, 1.87758256189]]
+    M = [
+        [34.794168933422, 9.774667028601, 3.837715717573],
+        [9.774667028601, 4.755165123781, 1.87758256189],
+    ]
     close(THREE.mass_matrix(STATE_3[0]), [*M, [3.837715717573, 1.87758256189, 1]])
 
 
@@ -70,7 +74,8 @@ def table_of(energies):
 
 
 def two_links(q, v, length=2.0, cross=2.0):
-    """Eqs. 16-22; `length` multiplies sin in eq. 16, `cross` the products of both links' velocities after eq. 17."""
+    """Eqs. 16-22; `length` multiplies sin in eq. 16,
+    `cross` the products of both links' velocities after eq. 17."""
     l1, l2, m1, m2, g = 2.0, 1.0, 3.0, 1.0, 9.8
     w = v[0] + v[1]
     K = m1 * l1**2 * v[0] ** 2 / 2
@@ -80,7 +85,8 @@ def two_links(q, v, length=2.0, cross=2.0):
 
 
 def test_errata_of_the_printed_equations():
-    """Eq. 16 lacks the length, the quadratic forms after eq. 17 lack a factor 2: neither gives the torque."""
+    """Eq. 16 lacks the length, the quadratic forms after eq. 17 lack a factor 2:
+    neither gives the torque."""
     close(table_of(two_links), [96.289621582, 9.383507127])
     close(table_of(lambda q, v: two_links(q, v, length=1.0)), [69.2104, 9.3835], 1e-4)
     close(table_of(lambda q, v: two_links(q, v, cross=1.0)), [93.0816, 9.5229], 1e-4)
@@ -99,7 +105,8 @@ def test_point_drag_and_joint_friction_differ_by_the_square_of_the_length():
 
 
 def listing_inertia(m=3.0, l=2.0):
-    """What Listing A1 takes for inertia: d/d acc d/d dt dK/d omega along its theta = theta0 + (omega0 + acc dt) dt."""
+    """What Listing A1 takes for inertia: d/d acc d/d dt dK/d omega along its theta = theta0 +
+    (omega0 + acc dt) dt."""
     theta0, omega0, acc, dt = (SX.sym(name) for name in ("theta0", "omega0", "acc", "dt"))
     theta = theta0 + (omega0 + acc * dt) * dt
     pd = jacobian(vertcat(l * cos(theta), l * sin(theta)), dt)
@@ -109,7 +116,8 @@ def listing_inertia(m=3.0, l=2.0):
 
 
 def listing_step(theta, omega, acc, dt, inertia, m=3.0, l=2.0, g=9.8):
-    """One step of the listing: omega is advanced once by the old acceleration and once by the new one."""
+    """One step of the listing: omega is advanced once by the old acceleration and once by the new
+    one."""
     omega = omega + acc * dt
     theta = theta + omega * dt
     acc = -m * g * l * np.cos(theta) / inertia
@@ -117,7 +125,8 @@ def listing_step(theta, omega, acc, dt, inertia, m=3.0, l=2.0, g=9.8):
 
 
 def test_faults_of_the_listing():
-    """Twice the inertia, half the acceleration, omega advanced twice: right in the limit, at first order only."""
+    """Twice the inertia, half the acceleration, omega advanced twice: right in the limit,
+    at first order only."""
     inertia = listing_inertia()
     close(inertia, 24.0, 1e-12)
     close(ONE.mass_matrix([0.3]), [[12.0]], 1e-12)
@@ -132,10 +141,12 @@ def test_faults_of_the_listing():
             theta, omega, acc = listing_step(theta, omega, acc, dt, inertia)
         errors.append(abs(theta - reference))
     assert 1e-3 < errors[0] < 2e-2
-    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)  # first order: the error is proportional to dt
+    # first order: the error is proportional to dt
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
     theta, omega, acc = 0.0, 0.0, 0.0
     for _ in range(200):
-        theta, omega, acc = listing_step(theta, omega, acc, 0.01, 12.0)  # one of the two faults mended alone
+        # one of the two faults mended alone
+        theta, omega, acc = listing_step(theta, omega, acc, 0.01, 12.0)
     assert abs(theta - reference) > 0.5
 
 
@@ -150,7 +161,8 @@ def swing(rate, dt):
 
 
 def test_a_scalar_inertia_is_wrong_for_two_links():
-    """acc = rest / I with one inertia a joint, as the listing divides: not the acceleration of the coupled links."""
+    """acc = rest / I with one inertia a joint, as the listing divides:
+    not the acceleration of the coupled links."""
     q, v, _ = STATE_2
     right = TWO.forward_dynamics(q, v, [0.0, 0.0])
     close(right, [-4.8113, 3.8523], 1e-4)

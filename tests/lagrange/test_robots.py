@@ -1,4 +1,5 @@
-"""Systems and robots: the torque table by differentiation against the one by projected wrenches, on the same arms."""
+"""Systems and robots: the torque table by differentiation against the one by projected wrenches,
+on the same arms."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def test_torque_tables_agree(file):
 
 
 def test_links_of_a_robot_can_be_removed():
-    """Body and joint have one name there: the body goes first, as a joint cannot while it carries one."""
+    """Body and joint have one name there: the body goes first,
+    as a joint cannot while it carries one."""
     robot = lw.load("ur5e")
     system = System.from_robot(robot)
     tip = "wrist_3_link"
@@ -43,12 +45,17 @@ def test_links_of_a_robot_can_be_removed():
     f, g = system.function("torque_table"), light.function("torque_table")
     np.testing.assert_array_equal(np.array(g(q, v, a)), np.array(f(q, v, a))[:, :-1])
     assert light.stale_terms() == ()
-    ends = [name for name in light.frames if not any(frame.parent == name for frame in light.frames.values())]
+    ends = [
+        name
+        for name in light.frames
+        if not any(frame.parent == name for frame in light.frames.values())
+    ]
     assert ends[-1] not in light.remove(ends[-1]).frames
 
 
 def test_a_robot_can_be_extended_by_anything():
-    """A spring from the hand to the wall, a mass on a slider at the hand: one more coordinate, two columns."""
+    """A spring from the hand to the wall, a mass on a slider at the hand: one more coordinate,
+    two columns."""
     robot = lw.load(next(path for path in URDFS.values() if path.name == "ur5_robot.urdf"))
     system = System.from_robot(robot)
     hand = "wrist_3_link"

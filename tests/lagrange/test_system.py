@@ -1,4 +1,5 @@
-"""System: dynamics of mechanisms given by positions, against Pinocchio, closed forms and the laws of mechanics."""
+"""System: dynamics of mechanisms given by positions, against Pinocchio,
+closed forms and the laws of mechanics."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def planar_twin(letters, lengths, masses, inertias, centers, angles):
     model = pin.Model()
     model.gravity.linear = np.array([0, -G, 0])
     parent, placement = 0, pin.SE3.Identity()
-    for k, (letter, l, m, I, c, angle) in enumerate(zip(letters, lengths, masses, inertias, centers, angles)):
+    for k, (letter, l, m, I, c, angle) in enumerate(
+        zip(letters, lengths, masses, inertias, centers, angles)
+    ):
         turned = pin.SE3(pin.utils.rotate("z", angle), np.zeros(3))
         if letter == "R":
             parent = model.addJoint(parent, pin.JointModelRZ(), placement, f"j{k}")
@@ -38,19 +41,32 @@ def planar_twin(letters, lengths, masses, inertias, centers, angles):
         else:
             parent = model.addJoint(parent, pin.JointModelPX(), placement * turned, f"j{k}")
             center, placement = np.array([0.0, 0, 0]), pin.SE3.Identity()
-        model.appendBodyToJoint(parent, pin.Inertia(m, center, np.diag([0, 0, I])), pin.SE3.Identity())
+        model.appendBodyToJoint(
+            parent, pin.Inertia(m, center, np.diag([0, 0, I])), pin.SE3.Identity()
+        )
     return model
 
 
-@pytest.mark.parametrize(("letters", "compiled"), [("R", False), ("RPR", True), ("PRPR", False), ("RRRRRR", False)])
+@pytest.mark.parametrize(
+    ("letters", "compiled"), [("R", False), ("RPR", True), ("PRPR", False), ("RRRRRR", False)]
+)
 def test_planar_chains_agree_with_pinocchio(letters, compiled):
     rng = np.random.default_rng(len(letters))
     n = len(letters)
-    lengths, masses, inertias = rng.uniform(0.2, 2, n), rng.uniform(0.5, 3, n), rng.uniform(0, 0.4, n)
+    lengths, masses, inertias = (
+        rng.uniform(0.2, 2, n),
+        rng.uniform(0.5, 3, n),
+        rng.uniform(0, 0.4, n),
+    )
     centers = np.where(np.array(list(letters)) == "R", rng.uniform(0.1, 1, n), 1.0)
     angles = rng.uniform(-1, 1, n)
     system = System.planar_chain(
-        letters, list(lengths), list(masses), angles=list(angles), inertias=list(inertias), centers=list(centers)
+        letters,
+        list(lengths),
+        list(masses),
+        angles=list(angles),
+        inertias=list(inertias),
+        centers=list(centers),
     )
     model = planar_twin(letters, lengths, masses, inertias, centers, angles)
     data = model.createData()
@@ -61,15 +77,24 @@ def test_planar_chains_agree_with_pinocchio(letters, compiled):
 
     close(found("inverse_dynamics", q, v, a), [pin.rnea(model, data, *s) for s in zip(q, v, a)])
     close(found("bias", q, v), [pin.nle(model, data, *s).copy() for s in zip(q, v)])
-    close(found("gravity_torque", q), [pin.computeGeneralizedGravity(model, data, s).copy() for s in q])
+    close(
+        found("gravity_torque", q),
+        [pin.computeGeneralizedGravity(model, data, s).copy() for s in q],
+    )
     upper = [np.triu(pin.crba(model, data, s)) for s in q]
     close(np.triu(found("mass_matrix", q)), upper)
     accelerations = [pin.aba(model, data, *s).copy() for s in zip(q, v, tau)]
-    close(found("forward_dynamics", q, v, tau), accelerations, rtol=1e-9)  # condition of M up to 1e4
+    # condition of M up to 1e4
+    close(found("forward_dynamics", q, v, tau), accelerations, rtol=1e-9)
     table = found("torque_table", q, v, a)
     for i in range(n):  # a column is the inverse dynamics with every other body massless
         alone = planar_twin(
-            letters, lengths, masses * (np.arange(n) == i), inertias * (np.arange(n) == i), centers, angles
+            letters,
+            lengths,
+            masses * (np.arange(n) == i),
+            inertias * (np.arange(n) == i),
+            centers,
+            angles,
         )
         other = alone.createData()
         close(table[..., i], [pin.rnea(alone, other, *s) for s in zip(q, v, a)])
@@ -77,7 +102,8 @@ def test_planar_chains_agree_with_pinocchio(letters, compiled):
 
 
 def test_closed_form_of_planar_revolute_links():
-    """tau_ki = m_i sum_a sum_b l_a l_b [cos(phi_a - phi_b) phi_b'' + sin(phi_a - phi_b) phi_b'^2] + weight, a >= k."""
+    """tau_ki = m_i sum_a sum_b l_a l_b [cos(phi_a - phi_b) phi_b'' + sin(phi_a - phi_b) phi_b'^2] +
+    weight, a >= k."""
     n = 5
     rng = np.random.default_rng(1)
     l, m = rng.uniform(0.3, 1.5, n), rng.uniform(0.5, 2, n)
@@ -89,14 +115,20 @@ def test_closed_form_of_planar_revolute_links():
         for k in range(i + 1):
             for x in range(k, i + 1):
                 d = phi[x] - phi[: i + 1]
-                inertial = l[: i + 1] * (np.cos(d) * phidd[: i + 1] + np.sin(d) * phid[: i + 1] ** 2)
+                inertial = l[: i + 1] * (
+                    np.cos(d) * phidd[: i + 1] + np.sin(d) * phid[: i + 1] ** 2
+                )
                 expected[k, i] += m[i] * l[x] * (inertial.sum() + G * np.cos(phi[x]))
     close(system.torque_table(q, v, a), expected)
 
 
 def traced(system, name, *arguments):
-    """A quantity through CasADi's own evaluation of the trace: no machine code to compile for a model used once."""
-    f, line = system.function(name), {"mass_matrix": (system.nq,) * 2, "torque_table": (system.nq, len(system.terms))}
+    """A quantity through CasADi's own evaluation of the trace:
+    no machine code to compile for a model used once."""
+    f, line = (
+        system.function(name),
+        {"mass_matrix": (system.nq,) * 2, "torque_table": (system.nq, len(system.terms))},
+    )
     shape = line.get(name, (system.nq,))
     return np.array([np.array(f.call(list(row))[0]).reshape(shape) for row in zip(*arguments)])
 
@@ -113,30 +145,50 @@ def test_spatial_robots_agree_with_newton_euler(seed):
     tolerance = {"rtol": 1e-10, "atol": 1e-10 * np.abs(expected).max()}
     close(traced(system, "inverse_dynamics", q, v, a), expected, **tolerance)
     close(traced(system, "torque_table", q, v, a).sum(-1), expected, **tolerance)
-    close(traced(system, "forward_dynamics", q, v, expected), a, rtol=1e-8, atol=1e-8)  # condition of M up to 1e5
+    # condition of M up to 1e5
+    close(traced(system, "forward_dynamics", q, v, expected), a, rtol=1e-8, atol=1e-8)
     assert 0 < len(system.bodies) <= 6
 
 
 def whirl(q):
     """A rotation matrix by angles about z, then x."""
     z, x = q.alpha, q.beta
-    Rz = casadi.vertcat(casadi.horzcat(cos(z), -sin(z), 0), casadi.horzcat(sin(z), cos(z), 0), SX([[0, 0, 1]]))
-    Rx = casadi.vertcat(SX([[1, 0, 0]]), casadi.horzcat(0, cos(x), -sin(x)), casadi.horzcat(0, sin(x), cos(x)))
+    Rz = casadi.vertcat(
+        casadi.horzcat(cos(z), -sin(z), 0), casadi.horzcat(sin(z), cos(z), 0), SX([[0, 0, 1]])
+    )
+    Rx = casadi.vertcat(
+        SX([[1, 0, 0]]), casadi.horzcat(0, cos(x), -sin(x)), casadi.horzcat(0, sin(x), cos(x))
+    )
     return Rz @ Rx
 
 
 def crane():
-    """Everything at once: time, drag, springs of all kinds, a body in space, potentials, Lagrangians of one's own."""
-    system = System("x theta alpha beta", gravity=(0, -G, 0.3), variables={"rope": 1.5, "load": 2.0})
+    """Everything at once: time, drag, springs of all kinds, a body in space, potentials,
+    Lagrangians of one's own."""
+    system = System(
+        "x theta alpha beta", gravity=(0, -G, 0.3), variables={"rope": 1.5, "load": 2.0}
+    )
     return (
         system.with_body("trolley", 4.0, lambda q: (q.x, 0.2 * sin(q.x)))
         .with_body(
-            "load", lambda p: p.load, lambda q, t: (q.x + q.rope * sin(q.theta), -q.rope * cos(q.theta) + 0.1 * sin(t))
+            "load",
+            lambda p: p.load,
+            lambda q, t: (q.x + q.rope * sin(q.theta), -q.rope * cos(q.theta) + 0.1 * sin(t)),
         )
         .with_body(
-            "rotor", 0.5, lambda q: (cos(q.alpha), q.x, q.beta), orientation=whirl, inertia=np.diag([0.2, 0.3, 0.4])
+            "rotor",
+            0.5,
+            lambda q: (cos(q.alpha), q.x, q.beta),
+            orientation=whirl,
+            inertia=np.diag([0.2, 0.3, 0.4]),
         )
-        .with_body("disk", 0.3, lambda q: (q.x, q.beta), orientation=lambda q: q.theta - q.alpha, inertia=0.7)
+        .with_body(
+            "disk",
+            0.3,
+            lambda q: (q.x, q.beta),
+            orientation=lambda q: q.theta - q.alpha,
+            inertia=0.7,
+        )
         .with_spring("rubber", 30.0, "trolley", (3.0, 1.0), length=0.5)
         .with_spring("link", 12.0, "trolley", "load")
         .with_torsion_spring("clock", 3.0, "theta", rest=0.1)
@@ -145,7 +197,10 @@ def crane():
         .with_joint_drag("hinge", 0.2, "beta")
         .with_potential("bumps", lambda q, t: cos(3 * q.x) * (1 + 0.1 * t))
         .with_dissipation("cubic", lambda q, v: 0.1 * casadi.sqrt(1 + v.x**2) ** 3)
-        .with_lagrangian("charge", lambda q, v, t: v.x * sin(q.theta) + 0.3 * v.alpha**2 * (2 + sin(q.beta)) - q.x * t)
+        .with_lagrangian(
+            "charge",
+            lambda q, v, t: v.x * sin(q.theta) + 0.3 * v.alpha**2 * (2 + sin(q.beta)) - q.x * t,
+        )
     )
 
 
@@ -157,7 +212,8 @@ def energies(system):
 
 
 def test_columns_are_the_euler_lagrange_operator_of_their_energies():
-    """The projection of forces equals d/dt dL/dv - dL/dq + dR/dv for every kind of term (digest 3.2)."""
+    """The projection of forces equals d/dt dL/dv - dL/dq + dR/dv for every kind of term
+    (digest 3.2)."""
     system = crane()
     scope, symbols = system.scope, system.scope.symbols
     q, v, a, _ = (x[0] for x in states(4))
@@ -181,7 +237,9 @@ def test_terms_against_central_differences_of_their_lagrangian():
     variables = casadi.vertcat(*[symbols.variables[n] for n in system.variables])
     terms = system.terms
     L, R = energies(system.remove("charge"))
-    f = casadi.Function("LR", [scope.q, scope.v, symbols.t, variables], [L + terms["charge"].function, R])
+    f = casadi.Function(
+        "LR", [scope.q, scope.v, symbols.t, variables], [L + terms["charge"].function, R]
+    )
     numbers = list(system.variables.values())
     q, v, a, _ = (x[1] for x in states(4))
     h = 1e-4
@@ -193,24 +251,32 @@ def test_terms_against_central_differences_of_their_lagrangian():
         """dL/dv at time s along a motion with these q, v, a."""
         at, rate = q + v * s + a * s**2 / 2, v + a * s
         return np.array(
-            [(lagrangian(at, rate + e, 0.7 + s) - lagrangian(at, rate - e, 0.7 + s)) / (2 * h) for e in h * np.eye(4)]
+            [
+                (lagrangian(at, rate + e, 0.7 + s) - lagrangian(at, rate - e, 0.7 + s)) / (2 * h)
+                for e in h * np.eye(4)
+            ]
         )
 
-    slope = np.array([(lagrangian(q + e, v, 0.7) - lagrangian(q - e, v, 0.7)) / (2 * h) for e in h * np.eye(4)])
+    slope = np.array(
+        [(lagrangian(q + e, v, 0.7) - lagrangian(q - e, v, 0.7)) / (2 * h) for e in h * np.eye(4)]
+    )
     damping = np.array(
-        [float(f(q, v + e, 0.7, numbers)[1] - f(q, v - e, 0.7, numbers)[1]) / (2 * h) for e in h * np.eye(4)]
+        [
+            float(f(q, v + e, 0.7, numbers)[1] - f(q, v - e, 0.7, numbers)[1]) / (2 * h)
+            for e in h * np.eye(4)
+        ]
     )
     expected = (momentum(h) - momentum(-h)) / (2 * h) - slope + damping
-    close(
-        system.inverse_dynamics(q, v, a, t=0.7), expected, rtol=3e-6, atol=3e-6
-    )  # differences of order h^2, rounding / h^2
+    # differences of order h^2, rounding / h^2
+    close(system.inverse_dynamics(q, v, a, t=0.7), expected, rtol=3e-6, atol=3e-6)
 
 
 LENGTHS, MASSES, ANGLE = (2.0, None, 0.7), (3.0, 1.0, 2.5), 0.3
 
 
 def plain_lagrangian(q, v, body):
-    """L_i of a revolute - sliding - revolute chain of point masses in plain numpy, which takes complex numbers."""
+    """L_i of a revolute - sliding - revolute chain of point masses in plain numpy,
+    which takes complex numbers."""
     phi, length = (q[0], q[0] + ANGLE, q[0] + ANGLE + q[2]), (LENGTHS[0], q[1], LENGTHS[2])
     rate, stretch = (v[0], v[0], v[0] + v[2]), (0.0, v[1], 0.0)
     e = [np.array([np.cos(p), np.sin(p)]) for p in phi]
@@ -221,7 +287,8 @@ def plain_lagrangian(q, v, body):
 
 
 def complex_step(f, x, direction):
-    """The derivative of a real analytic function along a direction, without a difference: exact to rounding."""
+    """The derivative of a real analytic function along a direction, without a difference:
+    exact to rounding."""
     return np.imag(f(x + 1e-40j * direction)) / 1e-40
 
 
@@ -231,24 +298,37 @@ def central_difference(f, x, direction, h=1e-3):
 
 
 @pytest.mark.parametrize(
-    ("derivative", "accuracy"), [(complex_step, 1e-13), (central_difference, 1e-7)], ids=["complex step", "differences"]
+    ("derivative", "accuracy"),
+    [(complex_step, 1e-13), (central_difference, 1e-7)],
+    ids=["complex step", "differences"],
 )
 def test_the_torque_table_by_derivatives_of_numbers(derivative, accuracy):
-    """tau = M a + (dM/dt) v - dL/dq with M from K by polarisation, which needs no derivative: K is quadratic in v."""
-    system = System.planar_chain("RPR", [2.0, 1.0, 0.7], list(MASSES), gravity=(0, -G), angles=[0, ANGLE, 0])
+    """tau = M a + (dM/dt) v - dL/dq with M from K by polarisation, which needs no derivative:
+    K is quadratic in v."""
+    system = System.planar_chain(
+        "RPR", [2.0, 1.0, 0.7], list(MASSES), gravity=(0, -G), angles=[0, ANGLE, 0]
+    )
     eye, rest = np.eye(3), np.zeros(3)
     for q, v, a in zip(*states(3, count=4)[:3]):
         table = system.torque_table(q, v, a)
         for body in range(3):
 
             def mass_matrix(at, body=body):
-                kinetic = lambda rate: plain_lagrangian(at, rate, body) - plain_lagrangian(at, rest, body)
+                kinetic = lambda rate: (
+                    plain_lagrangian(at, rate, body) - plain_lagrangian(at, rest, body)
+                )
                 single = [kinetic(e) for e in eye]
                 return np.array(
-                    [[kinetic(eye[i] + eye[j]) - single[i] - single[j] for j in range(3)] for i in range(3)]
+                    [
+                        [kinetic(eye[i] + eye[j]) - single[i] - single[j] for j in range(3)]
+                        for i in range(3)
+                    ]
                 )
 
-            slope = [derivative(lambda x, v=v, body=body: plain_lagrangian(x, v, body), q, e) for e in eye]
+            slope = [
+                derivative(lambda x, v=v, body=body: plain_lagrangian(x, v, body), q, e)
+                for e in eye
+            ]
             expected = mass_matrix(q) @ a + derivative(mass_matrix, q, v) @ v - np.array(slope)
             close(table[:, body], expected, rtol=accuracy, atol=accuracy * np.abs(table).max())
 
@@ -273,9 +353,15 @@ def test_forward_dynamics_undoes_inverse_dynamics_with_time_and_variables():
 
 def test_power_balance():
     """dE/dt = v . tau - v . dR/dv for a system without explicit time."""
-    system = System("x theta", gravity=(0, -G)).with_body("a", 2.0, lambda q: (q.x, 0.1 * q.x**2), drag=0.3)
-    system = system.with_body("b", 1.0, lambda q: (q.x + sin(q.theta), -cos(q.theta)), spring=5.0, anchor=(1.0, 1.0))
-    system = system.with_spring("s", 7.0, "a", "b", length=0.4).with_joint_drag("hinge", 0.2, "theta")
+    system = System("x theta", gravity=(0, -G)).with_body(
+        "a", 2.0, lambda q: (q.x, 0.1 * q.x**2), drag=0.3
+    )
+    system = system.with_body(
+        "b", 1.0, lambda q: (q.x + sin(q.theta), -cos(q.theta)), spring=5.0, anchor=(1.0, 1.0)
+    )
+    system = system.with_spring("s", 7.0, "a", "b", length=0.4).with_joint_drag(
+        "hinge", 0.2, "theta"
+    )
     q, v, a, _ = (x[2] for x in states(2))
     tau = system.inverse_dynamics(q, v, a)
     h = 1e-5
@@ -327,15 +413,21 @@ def test_a_change_of_coordinates_transforms_forces_by_its_jacobian():
         absolute = absolute.with_body(f"b{k}", m, reach)
     A = np.tril(np.ones((3, 3)))
     q, v, a, _ = states(3)
-    close(relative.inverse_dynamics(q, v, a), absolute.inverse_dynamics(q @ A.T, v @ A.T, a @ A.T) @ A)
+    close(
+        relative.inverse_dynamics(q, v, a), absolute.inverse_dynamics(q @ A.T, v @ A.T, a @ A.T) @ A
+    )
 
 
 def test_joints_in_space_and_in_the_plane_agree():
-    planar = System.planar_chain("RPR", [1.0, 1.0, 0.7], [1.0, 2.0, 3.0], angles=[0, 0.4, 0], inertias=[0.1, 0.2, 0.3])
+    planar = System.planar_chain(
+        "RPR", [1.0, 1.0, 0.7], [1.0, 2.0, 3.0], angles=[0, 0.4, 0], inertias=[0.1, 0.2, 0.3]
+    )
     spatial = System(gravity=(0, -9.81, 0))
     Rz = [[np.cos(0.4), -np.sin(0.4), 0], [np.sin(0.4), np.cos(0.4), 0], [0, 0, 1]]
     spatial = spatial.with_joint("a", SpatialJoint("revolute"))
-    spatial = spatial.with_joint("b", SpatialJoint("prismatic", axis=(2, 0, 0), xyz=(1, 0, 0), rotation=Rz), "a")
+    spatial = spatial.with_joint(
+        "b", SpatialJoint("prismatic", axis=(2, 0, 0), xyz=(1, 0, 0), rotation=Rz), "a"
+    )
     spatial = spatial.with_joint("c", SpatialJoint("revolute"), "b")
     spatial = spatial.with_joint("d", SpatialJoint("fixed", xyz=(0.7, 0, 0)), "c")
     for frame, m, I in (("a", 1.0, 0.1), ("b", 2.0, 0.2), ("d", 3.0, 0.3)):
@@ -348,7 +440,9 @@ def test_joints_in_space_and_in_the_plane_agree():
 def test_a_frame_by_a_function_carries_bodies():
     """A wheel rolling on a line: x = -r phi; kinetic energy (m r^2 + I) phi'^2 / 2."""
     wheel = System("phi", gravity=(0, -G)).with_frame("hub", lambda q: (-0.5 * q.phi, 0.5, q.phi))
-    wheel = wheel.with_body("rim", 2.0, frame="hub", inertia=0.3).with_body("nail", 0.1, (0.4, 0.0), frame="hub")
+    wheel = wheel.with_body("rim", 2.0, frame="hub", inertia=0.3).with_body(
+        "nail", 0.1, (0.4, 0.0), frame="hub"
+    )
     close(wheel.remove("nail").mass_matrix([0.2]), [[2.0 * 0.25 + 0.3]])
     p = wheel.positions([np.pi / 2])
     close(p["nail"], [-0.25 * np.pi, 0.9, 0.0], atol=1e-15)
@@ -374,7 +468,8 @@ def test_expressions_functions_and_indices_say_the_same():
 
 
 def slider_crank(guess=0.6):
-    """Crank of 0.3, rod of 1.0, slider on the x axis; the slider coordinate is tied by a constraint."""
+    """Crank of 0.3, rod of 1.0, slider on the x axis;
+    the slider coordinate is tied by a constraint."""
     system = System("crank rod x", gravity=(0, -G)).with_body(
         "crank", 1.0, lambda q: (0.15 * cos(q.crank), 0.15 * sin(q.crank))
     )
@@ -387,7 +482,8 @@ def slider_crank(guess=0.6):
 
 
 def test_constraints_agree_with_the_reduced_mechanism():
-    """The same slider crank with the crank angle alone: rod = -asin(0.3 sin(crank)), x by the law of cosines."""
+    """The same slider crank with the crank angle alone: rod = -asin(0.3 sin(crank)),
+    x by the law of cosines."""
     system, (q, v) = slider_crank()
     close(system.constraint_residual(q, v)[0], [0, 0], atol=1e-12)
     close(system.constraint_residual(q, v)[1], [0, 0], atol=1e-12)
@@ -395,7 +491,10 @@ def test_constraints_agree_with_the_reduced_mechanism():
     reduced = System("crank", gravity=(0, -G)).with_body(
         "crank", 1.0, lambda q: (0.15 * cos(q.crank), 0.15 * sin(q.crank))
     )
-    joint = lambda q: (0.3 * cos(q.crank) + 0.5 * cos(rod(q)), 0.3 * sin(q.crank) + 0.5 * sin(rod(q)))
+    joint = lambda q: (
+        0.3 * cos(q.crank) + 0.5 * cos(rod(q)),
+        0.3 * sin(q.crank) + 0.5 * sin(rod(q)),
+    )
     reduced = reduced.with_body("rod", 2.0, joint, orientation=rod, inertia=2.0 / 12)
     reduced = reduced.with_body("slider", 0.7, lambda q: (0.3 * cos(q.crank) + cos(rod(q)), 0.0))
     expected = reduced.forward_dynamics(q[:1], v[:1], [0.4])
@@ -421,17 +520,28 @@ def test_forces_on_bodies():
     system = System.planar_chain("RR", [2.0, 1.0], [1.0, 1.0], inertias=[0.0, 0.2])
     q = np.array([0.3, 0.5])
     force, moment = SX([1.0, 2.0, 0.0]), SX([0.0, 0.0, 3.0])
-    f = casadi.Function("f", [system.scope.q], [applied(system, "link2", casadi.vertcat(force, moment))])
+    f = casadi.Function(
+        "f", [system.scope.q], [applied(system, "link2", casadi.vertcat(force, moment))]
+    )
     phi = np.cumsum(q)
-    p = [np.array([2 * np.cos(phi[0]), 2 * np.sin(phi[0])]), np.array([np.cos(phi[1]), np.sin(phi[1])])]
+    p = [
+        np.array([2 * np.cos(phi[0]), 2 * np.sin(phi[0])]),
+        np.array([np.cos(phi[1]), np.sin(phi[1])]),
+    ]
     lever = [p[0] + p[1], p[1]]
     close(np.array(f(q)).ravel(), [r[0] * 2.0 - r[1] * 1.0 + 3.0 for r in lever])
     rotor = crane()
     n = SX([0.3, -0.7, 0.9])
-    g = casadi.Function("f", [rotor.scope.q], [applied(rotor, "rotor", casadi.vertcat(SX(3, 1), n))])
-    alpha = 0.8  # turned about z by alpha, then about the turned x by beta: w = z alpha' + R_z x beta'
+    g = casadi.Function(
+        "f", [rotor.scope.q], [applied(rotor, "rotor", casadi.vertcat(SX(3, 1), n))]
+    )
+    alpha = (
+        0.8  # turned about z by alpha, then about the turned x by beta: w = z alpha' + R_z x beta'
+    )
     close(
-        np.array(g([0.1, 0.2, alpha, 0.5])).ravel(), [0, 0, 0.9, 0.3 * np.cos(alpha) - 0.7 * np.sin(alpha)], atol=1e-14
+        np.array(g([0.1, 0.2, alpha, 0.5])).ravel(),
+        [0, 0, 0.9, 0.3 * np.cos(alpha) - 0.7 * np.sin(alpha)],
+        atol=1e-14,
     )
 
 
@@ -447,22 +557,34 @@ def test_batches_of_any_shape():
 
 
 def test_operations_grow_linearly_with_the_links():
-    """Sum first for numbers: at most 70 operations a link; the table costs less than 60 % more at ten links."""
-    count = [System.planar_chain("R" * n, 0.5, 1.0).kernel("inverse_dynamics").program.operations for n in (5, 10, 20)]
+    """Sum first for numbers: at most 70 operations a link;
+    the table costs less than 60 % more at ten links."""
+    count = [
+        System.planar_chain("R" * n, 0.5, 1.0).kernel("inverse_dynamics").program.operations
+        for n in (5, 10, 20)
+    ]
     assert count[2] - count[1] == 2 * (count[1] - count[0])
     assert count[1] < 25 * 10
-    assert System.planar_chain("R" * 10, 0.5, 1.0).kernel("torque_table").program.operations < 1.6 * count[1]
+    assert (
+        System.planar_chain("R" * 10, 0.5, 1.0).kernel("torque_table").program.operations
+        < 1.6 * count[1]
+    )
 
 
 def test_the_joint_of_a_planar_link_may_have_a_variable_length():
     system = System(gravity=(0, -G), variables={"l": 0.8})
-    system = system.with_joint("a", PlanarJoint(length=lambda p: p.l)).with_body("b", 1.0, frame="a")
+    system = system.with_joint("a", PlanarJoint(length=lambda p: p.l)).with_body(
+        "b", 1.0, frame="a"
+    )
     close(system.mass_matrix([0.1]), [[0.64]])
-    close(system.mass_matrix(np.zeros((3, 1)), variables={"l": [1.0, 2.0, 3.0]})[:, 0, 0], [1, 4, 9])
+    close(
+        system.mass_matrix(np.zeros((3, 1)), variables={"l": [1.0, 2.0, 3.0]})[:, 0, 0], [1, 4, 9]
+    )
 
 
 def test_a_spring_pulls_its_ends_together():
-    """Two masses on a line, 3 m apart, a spring of 100 N/m and 2 m: 100 N each, towards each other."""
+    """Two masses on a line, 3 m apart, a spring of 100 N/m and 2 m: 100 N each, towards each
+    other."""
     pair = System("x y", gravity=None)
     pair = pair.with_body("left", 1.0, lambda q: (q.x,)).with_body("right", 1.0, lambda q: (q.y,))
     pair = pair.with_spring("spring", 100.0, "left", "right", length=2.0)
@@ -472,7 +594,10 @@ def test_a_spring_pulls_its_ends_together():
 
 
 def test_the_energy_of_a_lagrangian_of_one_s_own():
-    """m v^2 / 2 + b v - m g x: kinetic energy without the part linear in v, the potential as it stands."""
-    system = System("x", gravity=None).with_lagrangian("L", lambda q, v: v.x**2 + 5.0 * v.x - 2.0 * G * q.x)
+    """m v^2 / 2 + b v - m g x: kinetic energy without the part linear in v,
+    the potential as it stands."""
+    system = System("x", gravity=None).with_lagrangian(
+        "L", lambda q, v: v.x**2 + 5.0 * v.x - 2.0 * G * q.x
+    )
     kinetic, potential = system.energy([1.5], [3.0])
     close([kinetic, potential], [9.0, 3.0 * G])

@@ -1,6 +1,7 @@
 """Laws of motion that need no reference, for random trees with every joint type.
 
-Rates along a motion are exact: CasADi's derivative of the trace by the time h at h = 0, with q(h) = q (+) h v.
+Rates along a motion are exact: CasADi's derivative of the trace by the time h at h = 0, with q(h) =
+q (+) h v.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def test_forward_undoes_inverse_dynamics(seed, bodies):
     one, (q, v, a) = tree_of(seed, bodies)
     tree, offset = minimal(one)
     x = offset
-    (found,) = evaluated(lambda q, v, a: articulated_body(tree, q + x, v, newton_euler(tree, q + x, v, a)), q, v, a)
+    (found,) = evaluated(
+        lambda q, v, a: articulated_body(tree, q + x, v, newton_euler(tree, q + x, v, a)), q, v, a
+    )
     M = evaluated(lambda q: mass_matrix(tree, q + x), q)[0].reshape(len(q), one.nv, one.nv)
     assert np.abs(found - a).max() < 1e-13 * np.linalg.cond(M).max()
 
@@ -108,10 +111,17 @@ def test_rate_of_the_mass_matrix_less_twice_coriolis_is_skew(seed, bodies):
 @FEW
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 6))
 def test_nothing_but_gravity_changes_the_momentum_of_a_free_robot(seed, bodies):
-    """Whatever the joints do: linear momentum grows by m g, angular momentum about the centre of mass stays."""
+    """Whatever the joints do: linear momentum grows by m g,
+    angular momentum about the centre of mass stays."""
     model = random_model(seed, bodies, mimic=False)
     free = Robot(
-        replace(model, joints=(replace(model.joints[0], type="floating", armature=0.0, limits=()), *model.joints[1:]))
+        replace(
+            model,
+            joints=(
+                replace(model.joints[0], type="floating", armature=0.0, limits=()),
+                *model.joints[1:],
+            ),
+        )
     )
     tree = free.subject.full_tree
     q, v, tau = states(free, 2, seed)
@@ -185,7 +195,9 @@ def test_two_payloads_and_batches_of_them_add():
     second = lw.Payload("forearm_link", 2.0, (0.1, 0.0, 0.2))
     nothing = arm.inverse_dynamics(q, v, a)
     one, other = (arm.inverse_dynamics(q, v, a, payload=p) - nothing for p in (first, second))
-    assert_close(arm.inverse_dynamics(q, v, a, payload=[first, second]), nothing + one + other, 1e-12)
+    assert_close(
+        arm.inverse_dynamics(q, v, a, payload=[first, second]), nothing + one + other, 1e-12
+    )
     assert np.abs(one[3]).max() < 1e-13 * np.abs(nothing).max()
     assert np.abs(one[0]).max() > 1e-2
 
@@ -203,7 +215,8 @@ def test_a_force_on_a_frame_acts_through_its_jacobian():
 
 
 def test_a_swinging_pendulum_keeps_its_energy():
-    """A second of a double pendulum by Runge and Kutta's fourth-order rule: the error of the rule, 1e-9 J."""
+    """A second of a double pendulum by Runge and Kutta's fourth-order rule: the error of the rule,
+    1e-9 J."""
     pendulum = robot("double_pendulum/double_pendulum")
     q, v, h = np.array([2.0, -1.0]), np.zeros(2), 2e-4
     nothing = np.zeros(2)
@@ -220,7 +233,9 @@ def test_a_swinging_pendulum_keeps_its_energy():
     assert abs(kinetic + potential - start) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "coriolis_matrix", "regressor", "momentum"])
+@pytest.mark.parametrize(
+    "name", ["inverse_dynamics", "forward_dynamics", "coriolis_matrix", "regressor", "momentum"]
+)
 def test_one_sample_and_a_batch_of_one_give_the_same_numbers(name):
     arm = robot("ur/ur5_robot")
     q, v, a = states(arm, 1)

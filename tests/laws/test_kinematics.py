@@ -1,4 +1,5 @@
-"""Laws of poses of any tree, and the acceptance of the 2022 paper that stands on them ([Goncalves2022])."""
+"""Laws of poses of any tree, and the acceptance of the 2022 paper that stands on them
+([Goncalves2022])."""
 
 from __future__ import annotations
 
@@ -43,26 +44,38 @@ def test_points_of_one_link_keep_their_distances(charmie, motion):
     for body in charmie.model.bodies:
         names = [name for name, _ in body.points]
         own = np.array([p for _, p in body.points]).reshape(-1, 3)
-        here = np.stack([points[body.name][name] for name in names], axis=1) if names else np.zeros((41, 0, 3))
+        here = (
+            np.stack([points[body.name][name] for name in names], axis=1)
+            if names
+            else np.zeros((41, 0, 3))
+        )
         for k in range(len(names)):
             apart = np.linalg.norm(here - here[:, k : k + 1], axis=-1)
-            assert apart == pytest.approx(np.tile(np.linalg.norm(own - own[k], axis=-1), (41, 1)), abs=1e-15 * 10)
+            assert apart == pytest.approx(
+                np.tile(np.linalg.norm(own - own[k], axis=-1), (41, 1)), abs=1e-15 * 10
+            )
 
 
 def test_a_link_begins_where_its_parent_s_joint_is(charmie, motion):
-    """Every joint that turns sits in a named point of its parent: the child's origin is that point."""
+    """Every joint that turns sits in a named point of its parent: the child's origin is that
+    point."""
     poses, points, seen = charmie.forward_kinematics(motion), charmie.points(motion), 0
     for joint in charmie.model.joints:
         if joint.type not in ("revolute", "fixed") or joint.parent is None:
             continue
         for name, at in charmie.model.body(joint.parent).points:
             if at == joint.placement.position:
-                assert np.abs(poses[joint.child][:, :3, 3] - points[joint.parent][name]).max() < 1e-15 * 10
+                assert (
+                    np.abs(poses[joint.child][:, :3, 3] - points[joint.parent][name]).max()
+                    < 1e-15 * 10
+                )
                 seen += 1
     assert seen > 15
 
 
-@pytest.mark.parametrize(("seed", "model"), TREES, ids=lambda x: str(x) if isinstance(x, int) else "")
+@pytest.mark.parametrize(
+    ("seed", "model"), TREES, ids=lambda x: str(x) if isinstance(x, int) else ""
+)
 def test_a_slide_moves_its_branch_along_its_axis_and_turns_nothing(seed, model):
     slides = [joint for joint in model.joints if joint.type == "prismatic" and joint.mimic is None]
     leaders = {joint.mimic.joint for joint in model.joints if joint.mimic}
@@ -76,10 +89,14 @@ def test_a_slide_moves_its_branch_along_its_axis_and_turns_nothing(seed, model):
         for body in model.bodies:
             change = np.asarray(after[body.name]) - np.asarray(before[body.name])
             assert np.abs(change[:3, :3]).max() < 1e-15
-            assert np.abs(change[:3, 3]).max() < 1e-15 or change[:3, 3] == pytest.approx(moved, abs=1e-14)
+            assert np.abs(change[:3, 3]).max() < 1e-15 or change[:3, 3] == pytest.approx(
+                moved, abs=1e-14
+            )
 
 
-@pytest.mark.parametrize(("seed", "model"), TREES[:3], ids=lambda x: str(x) if isinstance(x, int) else "")
+@pytest.mark.parametrize(
+    ("seed", "model"), TREES[:3], ids=lambda x: str(x) if isinstance(x, int) else ""
+)
 def test_a_tree_is_every_chain_from_its_root(seed, model):
     """The bodies and joints on the way to a tip alone put it where the whole tree does."""
     joints = tuple(replace(joint, mimic=None) for joint in model.joints)
@@ -93,13 +110,17 @@ def test_a_tree_is_every_chain_from_its_root(seed, model):
         while body is not None:
             chain.append(above[body])
             body = above[body].parent
-        bodies = tuple(each for each in model.bodies if each.name in {joint.child for joint in chain})
+        bodies = tuple(
+            each for each in model.bodies if each.name in {joint.child for joint in chain}
+        )
         alone = validated(replace(model, bodies=bodies, joints=tuple(reversed(chain))), "any")
         assert build_tree(alone).nv == sum(joint.nv for joint in chain)
         assert np.abs(np.asarray(world_poses(alone, q)[tip]) - np.asarray(whole[tip])).max() < 1e-14
 
 
-@pytest.mark.parametrize(("seed", "model"), TREES, ids=lambda x: str(x) if isinstance(x, int) else "")
+@pytest.mark.parametrize(
+    ("seed", "model"), TREES, ids=lambda x: str(x) if isinstance(x, int) else ""
+)
 def test_a_fixed_turn_before_a_link_and_its_inverse_in_the_link_change_no_point(seed, model):
     """Joint placements get R0 behind them, the link's own data R0': axis, children and points."""
     R0 = from_euler("ZXZ", (0.4, -1.1, 2.3))
@@ -119,11 +140,15 @@ def test_a_fixed_turn_before_a_link_and_its_inverse_in_the_link_change_no_point(
     q = random_q(model, seed)
     other = replace(model, bodies=bodies, joints=turned)
     for (name, p), (_, p_turned) in zip(body.points, points, strict=True):
-        assert placed(other, q, body.name, p_turned) == pytest.approx(placed(model, q, body.name, p), abs=1e-14), name
+        assert placed(other, q, body.name, p_turned) == pytest.approx(
+            placed(model, q, body.name, p), abs=1e-14
+        ), name
     for each in model.bodies:
         if each.name != body.name:
             for name, p in each.points:
-                assert placed(other, q, each.name, p) == pytest.approx(placed(model, q, each.name, p), abs=1e-13), name
+                assert placed(other, q, each.name, p) == pytest.approx(
+                    placed(model, q, each.name, p), abs=1e-13
+                ), name
     assert np.abs(np.array(product(R0, transpose(R0))) - np.eye(3)).max() < 1e-15
 
 

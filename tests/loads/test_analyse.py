@@ -31,10 +31,14 @@ def test_columns_are_the_arrays_they_name(robot):
     assert np.array_equal(analysis["force.arm.y"], analysis.loads.joint_wrench("arm")[:, 1])
     assert np.array_equal(analysis["moment.support.strut.z"], analysis.loads.support("strut")[:, 5])
     assert np.array_equal(analysis["position.arm.x"], analysis.poses.position[:, 1, 0])
-    assert np.array_equal(analysis["power.strut"], analysis["actuator.strut"] * analysis["command_rate.strut"])
+    assert np.array_equal(
+        analysis["power.strut"], analysis["actuator.strut"] * analysis["command_rate.strut"]
+    )
     assert np.allclose(analysis["length.strut"], analysis["command.strut"], rtol=0, atol=1e-15)
     assert analysis.to_numpy().shape == (11, len(analysis.names))
-    with pytest.raises(UnknownName, match=r'no column "actuator.struts"; did you mean "actuator.strut"'):
+    with pytest.raises(
+        UnknownName, match=r'no column "actuator.struts"; did you mean "actuator.strut"'
+    ):
         analysis["actuator.struts"]
 
 
@@ -65,7 +69,9 @@ def test_parquet_holds_the_columns_or_says_what_is_missing(robot, tmp_path):
 
 def test_joints_and_commands_given_as_arrays_agree(robot):
     named = robot.analyse("lift", steps=9)
-    by_commands = robot.analyse({"time": named.time, "c": named.c, "cd": named.cd, "cdd": named.cdd})
+    by_commands = robot.analyse(
+        {"time": named.time, "c": named.c, "cd": named.cd, "cdd": named.cdd}
+    )
     by_joints = robot.analyse({"time": named.time, "q": named.q, "v": named.v, "a": named.a})
     for other in (by_commands, by_joints):
         for name in named.names:
@@ -86,22 +92,31 @@ def test_a_motion_has_both_sides_of_a_jump(robot):
 
 def test_a_jump_is_refused_where_asked(robot):
     motion = robot.motions["lift"]
-    sentence = r'motion "lift": at t = 0.5 s the motion of "strut" jumps; side="before" or side="after"'
+    sentence = (
+        r'motion "lift": at t = 0.5 s the motion of "strut" jumps; side="before" or side="after"'
+    )
     with pytest.raises(InvalidInput, match=sentence):
         motion.sample([0.1, 0.5], side="refuse")
-    for got, expected in zip(motion.sample([0.1, 0.6], side="refuse"), motion.sample([0.1, 0.6]), strict=True):
+    for got, expected in zip(
+        motion.sample([0.1, 0.6], side="refuse"), motion.sample([0.1, 0.6]), strict=True
+    ):
         assert np.array_equal(got, expected)
-    with pytest.raises(InvalidInput, match="side is 'left', expected one of 'before', 'after', 'refuse'"):
+    with pytest.raises(
+        InvalidInput, match="side is 'left', expected one of 'before', 'after', 'refuse'"
+    ):
         motion.sample(0.1, side="left")
 
 
 def test_smooth_pieces_do_not_jump():
-    """A clamped spline and a quintic through points: pieces meet there, accelerations do not jump."""
+    """A clamped spline and a quintic through points: pieces meet there, accelerations do not
+    jump."""
     points = [(0.0, 0.0), (0.3, 0.2), (1.0, -0.1)]
     for interpolation, jumps in (("cubic", ()), ("quintic", ()), ("linear", (0.3,))):
         track = Track("hinge", through(points, interpolation))
         joints = (Joint("hinge", "revolute", None, "arm"),)
-        model = Model("m", (link("arm", 0.5),), joints, motions=(DescribedMotion("go", 1.0, (track,)),))
+        model = Model(
+            "m", (link("arm", 0.5),), joints, motions=(DescribedMotion("go", 1.0, (track,)),)
+        )
         assert lw.Robot(validated(model)).motions["go"].jumps == jumps
 
 
@@ -109,7 +124,9 @@ def test_a_joint_that_a_strut_drives_may_be_moved_itself(robot):
     from dataclasses import replace
 
     track = Track("joint", accelerated(0.6, 0.2, [(0.0, 0.3)]))
-    other = lw.Robot(validated(replace(robot.model, motions=(DescribedMotion("turn", 0.5, (track,)),))))
+    other = lw.Robot(
+        validated(replace(robot.model, motions=(DescribedMotion("turn", 0.5, (track,)),)))
+    )
     t = np.linspace(0.0, 0.5, 6)
     q, v, a = other.motions["turn"].sample(t)
     assert q[:, 0] == pytest.approx(0.6 + 0.2 * t + 0.15 * t**2, abs=1e-14)
@@ -121,7 +138,14 @@ def test_robots_without_elements_are_analysed_too():
     joints = (Joint("hinge", "revolute", None, "arm"),)
     track = Track("hinge", accelerated(0.0, 1.0, []))
     robot = lw.Robot(
-        validated(Model("plain", (link("arm", 0.5),), joints, motions=(DescribedMotion("turn", 1.0, (track,)),)))
+        validated(
+            Model(
+                "plain",
+                (link("arm", 0.5),),
+                joints,
+                motions=(DescribedMotion("turn", 1.0, (track,)),),
+            )
+        )
     )
     analysis = robot.analyse("turn", times=[0.0, 0.25])
     assert analysis["q.hinge"] == pytest.approx([0.0, 0.25], abs=1e-15)
@@ -151,9 +175,21 @@ def test_a_body_called_base_is_not_hidden_by_the_ground():
         (lambda r: r.analyse("fall"), UnknownName, 'robot "strut_machine" has no motion "fall"'),
         (lambda r: r.motions["lift"].sample(1.5), InvalidInput, "t is outside 0 .. 1 s"),
         (lambda r: r.motions["lift"].sample(0.5, "left"), InvalidInput, "side is 'left', expected"),
-        (lambda r: r.analyse({"time": [0.0]}), InvalidInput, "needs time and either commands c or joint coordinates q"),
-        (lambda r: r.analyse({"time": [0.0], "c": [[0.4, 0.1]]}), InvalidInput, r"c has shape \(1, 2\), expected"),
-        (lambda r: r.analyse({"time": [0.0], "c": [[0.4]], "w": 1}), InvalidInput, 'motion has "w"'),
+        (
+            lambda r: r.analyse({"time": [0.0]}),
+            InvalidInput,
+            "needs time and either commands c or joint coordinates q",
+        ),
+        (
+            lambda r: r.analyse({"time": [0.0], "c": [[0.4, 0.1]]}),
+            InvalidInput,
+            r"c has shape \(1, 2\), expected",
+        ),
+        (
+            lambda r: r.analyse({"time": [0.0], "c": [[0.4]], "w": 1}),
+            InvalidInput,
+            'motion has "w"',
+        ),
         (lambda r: r.analyse("lift", steps=0), InvalidInput, "steps is 0"),
     ],
 )
@@ -167,9 +203,18 @@ def test_a_spring_that_hangs_loose_is_told(robot, caplog):
 
     from linkwork.model.elements import Point, Spring
 
-    spring = Spring("slack", Point("base", (0.0, 0.3, 0.0)), Point("arm", (0.1, 0.0, 0.0)), 50.0, free_length=2.0)
+    spring = Spring(
+        "slack",
+        Point("base", (0.0, 0.3, 0.0)),
+        Point("arm", (0.1, 0.0, 0.0)),
+        50.0,
+        free_length=2.0,
+    )
     loose = lw.Robot(validated(replace(robot.model, elements=(*robot.model.elements, spring))))
     with caplog.at_level("WARNING", logger="linkwork"):
         analysis = loose.analyse("lift", steps=4)
-    assert 'spring "slack" is shorter than its free length 2 m in 4 of 4 instants and hangs loose' in caplog.text
+    assert (
+        'spring "slack" is shorter than its free length 2 m in 4 of 4 instants and hangs loose'
+        in caplog.text
+    )
     assert not analysis["spring.slack"].any()

@@ -17,14 +17,24 @@ def test_commands_by_name_from_a_mapping_a_table_and_a_file(tmp_path):
     table.to_csv(tmp_path / "crank.csv", index=False)
     table.rename(columns={"crank": "command.crank"}).to_csv(tmp_path / "command.csv", index=False)
     expected = machine.analyse({"time": time, "c": 2 * np.pi * time[:, None]})["actuator.crank"]
-    given = (dict(table), table, str(tmp_path / "crank.csv"), tmp_path / "crank.csv", str(tmp_path / "command.csv"))
+    given = (
+        dict(table),
+        table,
+        str(tmp_path / "crank.csv"),
+        tmp_path / "crank.csv",
+        str(tmp_path / "command.csv"),
+    )
     for motion in given:
-        np.testing.assert_allclose(machine.analyse(motion)["actuator.crank"], expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            machine.analyse(motion)["actuator.crank"], expected, rtol=1e-9, atol=1e-9
+        )
 
 
 def test_what_results_write_is_read_again(tmp_path):
     robot = lw.load("ur5e")
-    line = lw.trajectory.line(robot, "tool0", lw.pose((0, 0.1, 0)) @ robot.pose(robot.home, "tool0"), speed=0.5)
+    line = lw.trajectory.line(
+        robot, "tool0", lw.pose((0, 0.1, 0)) @ robot.pose(robot.home, "tool0"), speed=0.5
+    )
     expected = robot.analyse(line.motion)["actuator.elbow_joint"]
     for motion in (line.to_csv(tmp_path / "line.csv"), line.to_pandas()):
         np.testing.assert_array_equal(robot.analyse(motion)["actuator.elbow_joint"], expected)

@@ -1,4 +1,5 @@
-"""CHARMIE of digest 04 as dataclasses, with the assumed points: the tests' own copy of the tables."""
+"""CHARMIE of digest 04 as dataclasses, with the assumed points: the tests' own copy of the
+tables."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ MM = 1e-3
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 BASE_HEIGHT = 36.8
 
-# body: mass [kg], centre of mass [mm], Ixx Iyy Izz Ixy Ixz Iyz [kg mm^2] (Tables 3, 4; body 3 Iyz, 8c Iyy corrected)
+# body: mass [kg], centre of mass [mm], Ixx Iyy Izz Ixy Ixz Iyz [kg mm^2] (Tables 3, 4; body 3 Iyz,
+# 8c Iyy corrected)
 MATTER = {
     "1": (0, (0, 0, 0), (0, 0, 0, 0, 0, 0)),
     "2": (0, (0, 0, 0), (0, 0, 0, 0, 0, 0)),
@@ -42,14 +44,21 @@ PLATFORM_RULES = (
     Share("4", "mz", (("slider_left", 0.5), ("slider_right", 0.5))),
 )
 TORSO_RULES = tuple(Share("5", d, (("joint_5", 0.5), ("act5", 0.5))) for d in ("fx", "my", "mz"))
-BALANCING = {"pivot": (150.0, -60.0, 200.0), "guide": (0.0, -60.0, 60.0), "length": 260.0, "at": 180.0}
+BALANCING = {
+    "pivot": (150.0, -60.0, 200.0),
+    "guide": (0.0, -60.0, 60.0),
+    "length": 260.0,
+    "at": 180.0,
+}
 
 
 def mm(*xyz: float) -> tuple[float, float, float]:
     return tuple(float(x) * MM for x in xyz)
 
 
-def charmie(springs: tuple = (), rules: tuple = PLATFORM_RULES + TORSO_RULES, loops: bool = True) -> Model:
+def charmie(
+    springs: tuple = (), rules: tuple = PLATFORM_RULES + TORSO_RULES, loops: bool = True
+) -> Model:
     """26 main bodies; struts 4d and 5d with hinged ends, balancing bars, springs as asked."""
     elements = (*struts(), *balancing(), *springs, *rules) if loops else ()
     return validated(Model("charmie", tuple(bodies()), tuple(joints()), elements=elements))
@@ -72,12 +81,16 @@ def joints():
     yield Joint("joint_1", "prismatic", None, "1", Placement(position=mm(0, 0, BASE_HEIGHT)), X)
     yield Joint("joint_2", "prismatic", "1", "2", axis=Y)
     yield Joint("joint_3", "revolute", "2", "3", axis=Z)
-    yield Joint("joint_4", "prismatic", "3", "4", Placement(position=mm(0, 0, 290)), (0.0, 0.0, -1.0))
+    yield Joint(
+        "joint_4", "prismatic", "3", "4", Placement(position=mm(0, 0, 290)), (0.0, 0.0, -1.0)
+    )
     yield Joint("joint_5", "revolute", "4", "5", Placement(position=mm(0, 0, 438)), X)
     shoulders = {"a": (mm(-200, -2, 460), (math.pi / 2, -math.pi / 2, math.pi))}
     shoulders["b"] = (mm(200, -2, 460), (math.pi / 2, math.pi / 2, 0.0))
     for side, (at, zxz) in shoulders.items():
-        yield Joint(f"joint_6{side}", "fixed", "5", f"6{side}", Placement(from_euler("ZXZ", zxz), at))
+        yield Joint(
+            f"joint_6{side}", "fixed", "5", f"6{side}", Placement(from_euler("ZXZ", zxz), at)
+        )
         before = "6"
         for k, axis in ARM_AXES.items():
             place = Placement(position=mm(0, 0, ARM_OFFSETS[k]))
@@ -86,7 +99,9 @@ def joints():
         finger = Placement(position=mm(0, 0, 52.3))
         yield Joint(f"joint_13{side}1", "revolute", f"12{side}", f"13{side}1", finger, Y)
         follow = Mimic(f"joint_13{side}1", -1.0)
-        yield Joint(f"joint_13{side}2", "revolute", f"12{side}", f"13{side}2", finger, Y, mimic=follow)
+        yield Joint(
+            f"joint_13{side}2", "revolute", f"12{side}", f"13{side}2", finger, Y, mimic=follow
+        )
     yield Joint("joint_6c", "fixed", "5", "6c", Placement(position=mm(0, 0, 495)))
     yield Joint("joint_7c", "revolute", "6c", "7c", Placement(position=mm(0, 0, 46.3)), Z)
     yield Joint("joint_8c", "revolute", "7c", "8c", Placement(position=mm(14.8, -5.3, 18.3)), X)
@@ -100,7 +115,8 @@ def struts():
 
 
 def balancing():
-    """The bars' geometry is not published: these lengths only have to close for act4 = 360 .. 440 mm."""
+    """The bars' geometry is not published: these lengths only have to close for act4 = 360 ..
+    440 mm."""
     x, y, z = BALANCING["pivot"]
     for side, sign in (("left", -1), ("right", 1)):
         pivot, guide = Point("3", mm(sign * x, y, z)), Point("4", mm(*BALANCING["guide"]))
@@ -109,17 +125,22 @@ def balancing():
 
 
 def balancing_springs(lift: float, height: float = 120.0, free_length: float = 40.0):
-    """Zero-free-length springs straight above the pivots: each lifts with the constant force `lift` [N]."""
+    """Zero-free-length springs straight above the pivots:
+    each lifts with the constant force `lift` [N]."""
     a, b = BALANCING["at"] * MM, BALANCING["length"] * MM
     stiffness = lift * b / (a * height * MM)
     x, y, z = BALANCING["pivot"]
     for side, sign in (("left", -1), ("right", 1)):
         first, second = Point("3", mm(sign * x, y, z + height)), Point(f"bar_{side}", (a, 0.0, 0.0))
         pre = stiffness * free_length * MM
-        yield Spring(f"spring_{side}", first, second, stiffness, free_length * MM, pre, "tension", "hinge")
+        yield Spring(
+            f"spring_{side}", first, second, stiffness, free_length * MM, pre, "tension", "hinge"
+        )
 
 
-def torso_spring(stiffness: float = 800.0, free_length: float = 100.0, pretension: float = 20.0) -> Spring:
+def torso_spring(
+    stiffness: float = 800.0, free_length: float = 100.0, pretension: float = 20.0
+) -> Spring:
     first, second = Point("4", mm(0, -60, 300)), Point("5", mm(0, -40, 250))
     return Spring("5s", first, second, stiffness, free_length * MM, pretension, "tension", "hinge")
 
@@ -128,4 +149,8 @@ def _body(name: str, like: str | None = None, points=()) -> Body:
     mass, com, (xx, yy, zz, xy, xz, yz) = MATTER[like or name]
     scaled = [x * 1e-6 for x in (xx, yy, zz, xy, xz, yz)]
     xx, yy, zz, xy, xz, yz = scaled
-    return Body(name, MassProperties(float(mass), mm(*com), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))), points)
+    return Body(
+        name,
+        MassProperties(float(mass), mm(*com), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))),
+        points,
+    )

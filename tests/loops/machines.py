@@ -19,7 +19,8 @@ Y_DOWN = (0.0, -9.81, 0.0)
 
 
 def slope(x: np.ndarray, h: float) -> np.ndarray:
-    """Derivative along the first axis by the fourth-order central difference; two rows shorter at each end."""
+    """Derivative along the first axis by the fourth-order central difference;
+    two rows shorter at each end."""
     return (x[:-4] - 8 * x[1:-3] + 8 * x[3:-1] - x[4:]) / (12 * h)
 
 
@@ -27,7 +28,9 @@ def link(name: str, length: float, mass: float = 1.0) -> Body:
     """A slender bar along x, centre of mass in the middle."""
     big = mass * length**2 / 12
     inertia = ((1e-4, 0.0, 0.0), (0.0, big + 1e-4, 0.0), (0.0, 0.0, big + 1e-4))
-    return Body(name, MassProperties(mass, (length / 2, 0.0, 0.0), inertia), (("tip", (length, 0.0, 0.0)),))
+    return Body(
+        name, MassProperties(mass, (length / 2, 0.0, 0.0), inertia), (("tip", (length, 0.0, 0.0)),)
+    )
 
 
 def four_bar(
@@ -39,7 +42,9 @@ def four_bar(
     extra: tuple = (),
 ) -> Model:
     """A four-bar in the x-y plane, crank driven; `kind` of the pin that closes it."""
-    pin = LoopClosure("pin", kind, Point("coupler", (coupler, 0.0, 0.0)), Point("rocker", (rocker, 0.0, 0.0)))
+    pin = LoopClosure(
+        "pin", kind, Point("coupler", (coupler, 0.0, 0.0)), Point("rocker", (rocker, 0.0, 0.0))
+    )
     start = (("crank_joint", (1.0,)), ("coupler_joint", (-0.5,)), ("rocker_joint", (1.8,)))
     return validated(
         Model(
@@ -47,8 +52,20 @@ def four_bar(
             (link("crank", crank), link("coupler", coupler), link("rocker", rocker)),
             (
                 Joint("crank_joint", "revolute", None, "crank"),
-                Joint("coupler_joint", "revolute", "crank", "coupler", Placement(position=(crank, 0.0, 0.0))),
-                Joint("rocker_joint", "revolute", None, "rocker", Placement(position=(ground, 0.0, 0.0))),
+                Joint(
+                    "coupler_joint",
+                    "revolute",
+                    "crank",
+                    "coupler",
+                    Placement(position=(crank, 0.0, 0.0)),
+                ),
+                Joint(
+                    "rocker_joint",
+                    "revolute",
+                    None,
+                    "rocker",
+                    Placement(position=(ground, 0.0, 0.0)),
+                ),
             ),
             elements=(pin, *extra),
             configurations=(("reference", start),),
@@ -57,18 +74,27 @@ def four_bar(
     )
 
 
-def hinge_with_strut(foot, head, axis=(0.0, 0.0, 1.0), branch=1, kind="revolute", placement=HERE, **more) -> Model:
+def hinge_with_strut(
+    foot, head, axis=(0.0, 0.0, 1.0), branch=1, kind="revolute", placement=HERE, **more
+) -> Model:
     """One joint between two bodies, driven by a strut between any two points."""
-    strut = LinearActuator("strut", Point("base", foot), Point("arm", head), "joint", branch=branch, **more)
+    strut = LinearActuator(
+        "strut", Point("base", foot), Point("arm", head), "joint", branch=branch, **more
+    )
     bodies = (link("base", 0.5), link("arm", 0.5))
-    joints = (Joint("root", "fixed", None, "base"), Joint("joint", kind, "base", "arm", placement, axis))
+    joints = (
+        Joint("root", "fixed", None, "base"),
+        Joint("joint", kind, "base", "arm", placement, axis),
+    )
     return validated(Model("strut_machine", bodies, joints, elements=(strut,)))
 
 
 def stewart_with_legs(height: float = -0.6, stiffness: float = 400.0) -> Model:
-    """The points of the built-in Stewart platform with legs that have mass: hinged about y and x, sliding on a spring.
+    """The points of the built-in Stewart platform with legs that have mass: hinged about y and x,
+    sliding on a spring.
 
-    The platform floats; six ball joints hold it, so that its six degrees of freedom are free. It hangs at `height`.
+    The platform floats; six ball joints hold it, so that its six degrees of freedom are free. It
+    hangs at `height`.
     """
     whole = lw.load("stewart-gough").model
     ground, platform = whole.body("ground"), whole.body("platform")
@@ -86,7 +112,9 @@ def stewart_with_legs(height: float = -0.6, stiffness: float = 400.0) -> Model:
             Body(f"rod{k}", MassProperties(0.8, (0.0, 0.0, -0.2), _diagonal(0.011, 0.011, 4e-4))),
         ]
         joints += [
-            Joint(f"a{k}", "revolute", None, f"cross{k}", Placement(position=foot), (0.0, 1.0, 0.0)),
+            Joint(
+                f"a{k}", "revolute", None, f"cross{k}", Placement(position=foot), (0.0, 1.0, 0.0)
+            ),
             Joint(f"b{k}", "revolute", f"cross{k}", f"tube{k}", axis=(1.0, 0.0, 0.0)),
             Joint(f"s{k}", "prismatic", f"tube{k}", f"rod{k}", axis=(0.0, 0.0, 1.0)),
         ]
@@ -96,7 +124,15 @@ def stewart_with_legs(height: float = -0.6, stiffness: float = 400.0) -> Model:
         ]
         start += [(f"a{k}", (math.atan2(x, z),)), (f"b{k}", (math.asin(-y),)), (f"s{k}", (length,))]
     reference = (("reference", tuple(start)),)
-    return validated(Model("stewart", tuple(bodies), tuple(joints), elements=tuple(elements), configurations=reference))
+    return validated(
+        Model(
+            "stewart",
+            tuple(bodies),
+            tuple(joints),
+            elements=tuple(elements),
+            configurations=reference,
+        )
+    )
 
 
 def _diagonal(x: float, y: float, z: float) -> tuple:
@@ -104,10 +140,13 @@ def _diagonal(x: float, y: float, z: float) -> tuple:
 
 
 def casadi_loads(robot: lw.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Loads:
-    """`robot.loads` by CasADi's evaluation of the trace, for robots that need no machine code of their own."""
+    """`robot.loads` by CasADi's evaluation of the trace,
+    for robots that need no machine code of their own."""
     function = quantities.trace(robot.subject, "loads")
     q, v, a = np.atleast_2d(q), np.atleast_2d(v), np.atleast_2d(a)
-    rows = [[np.array(x.full()) for x in function(*given)[:-1]] for given in zip(q, v, a, strict=True)]
+    rows = [
+        [np.array(x.full()) for x in function(*given)[:-1]] for given in zip(q, v, a, strict=True)
+    ]
     stacked = [np.stack(column) for column in zip(*rows, strict=True)]
     flat = [x[..., 0] if k in (1, 4, 5, 6) else x for k, x in enumerate(stacked)]
     return Loads(robot.subject, q, v, a, *flat)

@@ -15,7 +15,9 @@ from linkwork.model.elements import LinearActuator, LoopClosure, Point
 from tests.loops.machines import SCISSOR, four_bar, link, scissor_lift, slope
 
 KINDS = ("hinge", "point", "planar_hinge")
-UPRIGHT = (("reference", (("crank_joint", (0.9,)), ("coupler_joint", (-0.9,)), ("rocker_joint", (0.9,)))),)
+UPRIGHT = (
+    ("reference", (("crank_joint", (0.9,)), ("coupler_joint", (-0.9,)), ("rocker_joint", (0.9,)))),
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -31,7 +33,8 @@ def test_a_batch_is_assembled_near_where_it_started(kind):
 
 
 def test_links_in_one_line_are_assembled_too():
-    """Stretched out, no hinge feels the gap; small steps off the line find a way, the same one every time."""
+    """Stretched out, no hinge feels the gap; small steps off the line find a way,
+    the same one every time."""
     robot = lw.Robot(replace(four_bar(), configurations=()))
     found = robot.assemble(np.zeros((2, 3)))
     assert found.success.all()
@@ -66,13 +69,16 @@ def test_held_joints_keep_their_values():
 
 
 def test_loops_that_cannot_close_say_which_and_by_how_much():
-    """Crank 0.3, coupler 0.9 and rocker 0.7 cannot bridge a ground of 2 m: the best leaves 0.1 m."""
+    """Crank 0.3, coupler 0.9 and rocker 0.7 cannot bridge a ground of 2 m: the best leaves 0.1
+    m."""
     robot = lw.Robot(four_bar(ground=2.0))
     result = robot.assemble(np.array([0.1, -0.05, 3.0]))
     assert not result.success
     assert result.error == pytest.approx(0.1, abs=1e-6)
     assert 'closure "pin" stays open by 0.1 m in' in result.reason[()]
-    with pytest.raises(NotPossible, match='robot "four_bar" cannot be assembled: closure "pin" stays open'):
+    with pytest.raises(
+        NotPossible, match='robot "four_bar" cannot be assembled: closure "pin" stays open'
+    ):
         robot.from_actuators([0.0])
 
 
@@ -115,7 +121,11 @@ def test_the_assembly_of_the_start_is_kept():
 
 
 def test_mobility_counts_the_redundant_rows_of_planar_loops():
-    expected = {"hinge": (-2, 3, ("z", "ru", "rv")), "point": (0, 1, ("z",)), "planar_hinge": (1, 0, ())}
+    expected = {
+        "hinge": (-2, 3, ("z", "ru", "rv")),
+        "point": (0, 1, ("z",)),
+        "planar_hinge": (1, 0, ()),
+    }
     for kind, (gruebler, redundant, rows) in expected.items():
         found = mobility(lw.Robot(four_bar(kind=kind)).subject)
         assert (found.gruebler, found.degrees, found.redundant) == (gruebler, 1, redundant)
@@ -131,7 +141,8 @@ def test_at_a_change_point_the_free_motions_are_two():
 
 
 def test_a_second_consistent_loop_changes_nothing_and_an_inconsistent_one_is_refused():
-    """A distance bar between two points that keep their distance anyway: over-determined, consistent."""
+    """A distance bar between two points that keep their distance anyway: over-determined,
+    consistent."""
     ends = Point("crank", (0.25, 0.0, 0.0)), Point("rocker", (0.25, 0.0, 0.0))
     mid = LoopClosure("rung", "distance", *ends, length=1.0)
     base = replace(four_bar(1.0, 0.5, 1.0, 0.5, extra=(mid,)), configurations=UPRIGHT)
@@ -158,7 +169,9 @@ def test_a_joint_that_nothing_holds_is_named():
     closure = LoopClosure("rope", "distance", *ends, length=0.6, dependent=("shoulder", "elbow"))
     model = Model("loose", (link("upper", 0.5), link("lower", 0.5)), joints, elements=(closure,))
     robot = lw.Robot(validated(model))
-    with pytest.raises(InvalidModel, match="1 of the 2 coordinates of shoulder, elbow are decided by no closure"):
+    with pytest.raises(
+        InvalidModel, match="1 of the 2 coordinates of shoulder, elbow are decided by no closure"
+    ):
         robot.from_actuators(np.zeros(0))
     with pytest.raises(InvalidModel, match="no motor and no loop element holds the motion of"):
         robot.loads(np.zeros(2), np.zeros(2), np.zeros(2))
@@ -172,7 +185,13 @@ def test_a_strut_across_two_joints_is_solved_by_its_length():
     ends = Point(None, (0.9, 1.0, 0.0)), Point("lower", (0.5, 0.0, 0.0))
     strut = LinearActuator("strut", *ends, "elbow", lower=0.1, upper=0.9)
     start = (("reference", (("shoulder", (0.2,)), ("elbow", (0.6,)))),)
-    model = Model("arm", (link("upper", 0.5), link("lower", 0.5)), joints, elements=(strut,), configurations=start)
+    model = Model(
+        "arm",
+        (link("upper", 0.5), link("lower", 0.5)),
+        joints,
+        elements=(strut,),
+        configurations=start,
+    )
     robot = lw.Robot(validated(model))
     assert robot.actuators == ("shoulder", "strut")
     c0 = robot.to_actuators([0.2, 0.6])[0]

@@ -1,7 +1,8 @@
-"""CHARMIE with all its loops: the acceptance tables of the 2023 paper's corrected equations, and laws beyond them.
+"""CHARMIE with all its loops: the acceptance tables of the 2023 paper's corrected equations,
+and laws beyond them.
 
-The tables were computed with an independent implementation and checked there against Pinocchio and MuJoCo; positions
-are printed to 1e-3 mm, forces to 1e-4 N.
+The tables were computed with an independent implementation and checked there against Pinocchio and
+MuJoCo; positions are printed to 1e-3 mm, forces to 1e-4 N.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def random_motion(robot: lw.Robot, n: int = 40, seed: int = 0):
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"t={row[0]} {row[1]}")
 def test_the_five_second_motion(robot, row):
     t, side, hand, force, force_world, moment, act4, act5 = row
-    q, v, a = robot.motions["validation"].sample(np.array([float(t)]), side)  # one code width serves all tests here
+    # one code width serves all tests here
+    q, v, a = robot.motions["validation"].sample(np.array([float(t)]), side)
     loads = robot.loads(q, v, a)
     assert robot.points(q)["12a"]["D"][0] * 1e3 == pytest.approx(hand, abs=1e-3)
     assert loads.joint_wrench("3")[0, :3] == pytest.approx(force, abs=1e-4)
@@ -88,7 +90,9 @@ def test_load_sharing_at_the_start(robot):
     for moment in (loads.joint_wrench("5")[0, 3:], loads.support("act5")[0, 3:]):
         assert moment == pytest.approx((0.0, 0.2409, -0.2797), abs=1e-4)
     assert loads.joint_wrench("4")[0, :3] == pytest.approx((0.3031, 40.1378, 0.0), abs=1e-4)
-    assert loads.support("act4")[0] == pytest.approx((0.0, -40.1639, 164.2727, 0.0, 0.0, 0.0), abs=1e-4)
+    assert loads.support("act4")[0] == pytest.approx(
+        (0.0, -40.1639, 164.2727, 0.0, 0.0, 0.0), abs=1e-4
+    )
     # the paper measures the slide's moment at the joint on body 3, d4 above the origin of body 4
     d4 = 0.5735 - np.sqrt(0.4**2 - 0.095**2)
     wrench = loads.joint_wrench("4")[0]
@@ -112,7 +116,10 @@ def test_static_start_pose(robot):
 def test_the_data_file_is_the_table_of_the_tests(robot):
     """The model typed here from the digest and the built-in file give the same loads."""
     typed = lw.Robot(charmie())
-    here, there = (r.from_actuators(c, 0 * c, c) for r, c in ((typed, _commands(typed)), (robot, _commands(robot))))
+    here, there = (
+        r.from_actuators(c, 0 * c, c)
+        for r, c in ((typed, _commands(typed)), (robot, _commands(robot)))
+    )
     a, b = casadi_loads(typed, *here), robot.loads(*there)
     for body in typed.bodies:
         assert a.joint_wrench(body)[0] == pytest.approx(b.joint_wrench(body), abs=1e-11)
@@ -120,8 +127,14 @@ def test_the_data_file_is_the_table_of_the_tests(robot):
 
 def _commands(robot: lw.Robot) -> np.ndarray:
     """The same pose for both names of the joints."""
-    plain = [name.replace("joint_", "").replace("th", "").replace("d", "").rstrip("1") for name in robot.actuators]
-    values = {name: 0.01 * sum(map(ord, short)) % 1 for name, short in zip(robot.actuators, plain, strict=True)}
+    plain = [
+        name.replace("joint_", "").replace("th", "").replace("d", "").rstrip("1")
+        for name in robot.actuators
+    ]
+    values = {
+        name: 0.01 * sum(map(ord, short)) % 1
+        for name, short in zip(robot.actuators, plain, strict=True)
+    }
     values |= {"act4": 0.39, "act5": 0.41}
     for name in robot.actuators:
         if "13" in name:
@@ -159,11 +172,16 @@ def test_the_base_load_knows_neither_springs_nor_rules(sprung):
 def test_what_is_marked_unique_is_the_same_under_every_rule(sprung):
     q, v, a = random_motion(sprung, 10)
     base = sprung.loads(q, v, a)
-    other = casadi_loads(lw.Robot(charmie(springs=(*balancing_springs(60.0), torso_spring()), rules=())), q, v, a)
+    other = casadi_loads(
+        lw.Robot(charmie(springs=(*balancing_springs(60.0), torso_spring()), rules=())), q, v, a
+    )
     assert (other.structure.free, base.structure.free) == (12, 0)
     for body in sprung.bodies:
         unique = base.unique(body)
-        assert np.abs((base.joint_wrench(body) - other.joint_wrench(body))[:, unique]).max(initial=0.0) < 1e-9
+        assert (
+            np.abs((base.joint_wrench(body) - other.joint_wrench(body))[:, unique]).max(initial=0.0)
+            < 1e-9
+        )
         moved = np.abs(base.joint_wrench(body) - other.joint_wrench(body)).max(axis=0)
         assert (moved[~unique] > 1e-6).all()
     for name in ("act4", "act5"):
@@ -180,13 +198,16 @@ def test_body_five_has_nine_reactions_for_six_equations(robot):
 
 
 def test_half_and_half_is_the_limit_of_stiff_supports_for_forces():
-    """Minimum norm with forces far more important than moments tends to the paper's equal shares."""
+    """Minimum norm with forces far more important than moments tends to the paper's equal
+    shares."""
     robot = lw.Robot(charmie())
     q, v, a = random_motion(robot, 1)
     exact = casadi_loads(robot, q, v, a).support("act5")[0]
     errors = []
     for stiff in (1e2, 1e4):
-        rules = [Stiffness(name, (1.0, 1.0, 1.0, stiff, stiff, stiff)) for name in ("joint_5", "act5")]
+        rules = [
+            Stiffness(name, (1.0, 1.0, 1.0, stiff, stiff, stiff)) for name in ("joint_5", "act5")
+        ]
         weighted = casadi_loads(lw.Robot(charmie(rules=(*PLATFORM_RULES, *rules))), q, v, a)
         errors.append(np.abs(weighted.support("act5")[0] - exact).max())
     assert errors[0] > 1e-6
@@ -194,7 +215,8 @@ def test_half_and_half_is_the_limit_of_stiff_supports_for_forces():
 
 
 def test_struts_do_the_virtual_work_of_the_open_tree_and_the_springs(sprung):
-    """F = tau dq/dc with tau of the open tree less the gradient of the springs' energy, by differences."""
+    """F = tau dq/dc with tau of the open tree less the gradient of the springs' energy,
+    by differences."""
     q, v, a = random_motion(sprung, 6)
     loads = sprung.loads(q, v, a)
     tau = sprung.inverse_dynamics(q, v, a)
@@ -205,7 +227,8 @@ def test_struts_do_the_virtual_work_of_the_open_tree_and_the_springs(sprung):
         work = tau[:, joint] + (_energy(sprung, q + step) - _energy(sprung, q - step)) / (2 * h)
         k = sprung.actuators.index(name)
         lever = sprung.to_actuators(q, np.eye(sprung.nv)[joint])[1][:, k]
-        assert loads.actuator(name) == pytest.approx(work / lever, abs=2e-6)  # differences: 1e-16 * 100 J / 1e-5 m
+        # differences: 1e-16 * 100 J / 1e-5 m
+        assert loads.actuator(name) == pytest.approx(work / lever, abs=2e-6)
 
 
 def _energy(robot: lw.Robot, q: np.ndarray) -> np.ndarray:
@@ -240,7 +263,9 @@ def test_bars_are_in_equilibrium_about_their_pivots(sprung):
         spring, bar = members[f"spring_{side}"], members[f"bar_{side}"]
         pull = loads.spring(f"spring_{side}")[:, None] * -spring.direction
         on_body = loads.support(f"slider_{side}", axes="world")
-        about_pivot = np.cross(spring.second - bar.first, pull) - np.cross(bar.second - bar.first, on_body[:, :3])
+        about_pivot = np.cross(spring.second - bar.first, pull) - np.cross(
+            bar.second - bar.first, on_body[:, :3]
+        )
         assert np.abs(np.einsum("ki,ki->k", about_pivot - on_body[:, 3:], n)).max() < 1e-11
 
 
@@ -271,7 +296,8 @@ def _total_energy(robot: lw.Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def test_the_mirrored_robot_has_mirrored_loads(robot):
-    """x -> -x maps arm a to arm b; what singles out a side (offsets of the head, products of inertia) is left out."""
+    """x -> -x maps arm a to arm b; what singles out a side (offsets of the head, products of
+    inertia) is left out."""
     model = _symmetric(robot)
     r = lw.Robot(model)
     rng = np.random.default_rng(3)
@@ -286,7 +312,8 @@ def test_the_mirrored_robot_has_mirrored_loads(robot):
 
 
 def _symmetric(robot: lw.Robot):
-    """CHARMIE without the products of inertia and offsets that single out a side, and with one-fingered hands."""
+    """CHARMIE without the products of inertia and offsets that single out a side,
+    and with one-fingered hands."""
 
     def plain(body):
         p = body.mass_properties
@@ -302,17 +329,25 @@ def _symmetric(robot: lw.Robot):
     def centred(joint):
         if joint.name != "th8c":
             return joint
-        return replace(joint, placement=replace(joint.placement, position=(0.0, 0.0, joint.placement.position[2])))
+        return replace(
+            joint,
+            placement=replace(joint.placement, position=(0.0, 0.0, joint.placement.position[2])),
+        )
 
     bodies, joints = tuple(map(plain, robot.model.bodies)), tuple(map(centred, robot.model.joints))
     return replace(robot.model, bodies=bodies, joints=joints, motions=())
 
 
 def _mirrored(r: lw.Robot, x: np.ndarray) -> np.ndarray:
-    """Commands of the mirrored motion: the arms change sides; turns about y and z change sign, about x do not."""
+    """Commands of the mirrored motion: the arms change sides; turns about y and z change sign,
+    about x do not."""
     out = x.copy()
     for k, name in enumerate(r.actuators):
-        other = name[:-1] + {"a": "b", "b": "a"}.get(name[-1], name[-1]) if name.startswith("th") else name
+        other = (
+            name[:-1] + {"a": "b", "b": "a"}.get(name[-1], name[-1])
+            if name.startswith("th")
+            else name
+        )
         j = r.actuators.index(other)
         axis = r.model.joint(name).axis if name.startswith(("th", "d")) else (0.0, 0.0, 0.0)
         if name == "d1":
@@ -325,7 +360,8 @@ def _mirrored(r: lw.Robot, x: np.ndarray) -> np.ndarray:
 
 
 def _arm_flip(r: lw.Robot, name: str) -> float:
-    """Sign of the same turn on the other arm: the arms' own frames are turned, not mirrored, into each other."""
+    """Sign of the same turn on the other arm: the arms' own frames are turned, not mirrored,
+    into each other."""
     poses = r.forward_kinematics(r.neutral())
     joint, other = r.model.joint(name), r.model.joint(name[:-1] + {"a": "b", "b": "a"}[name[-1]])
     here, there = (poses[j.child][:3, :3] @ np.array(j.axis) for j in (joint, other))
@@ -334,7 +370,8 @@ def _arm_flip(r: lw.Robot, name: str) -> float:
 
 
 def test_the_tree_agrees_with_pinocchio(robot):
-    """Every motor of the open tree, and the generalised forces of both indirect joints through the struts' levers."""
+    """Every motor of the open tree, and the generalised forces of both indirect joints through the
+    struts' levers."""
     joints = tuple(replace(joint, mimic=None) for joint in robot.model.joints)
     twin = twin_of(replace(robot.model, joints=joints, elements=(), motions=()))
     q, v, a = random_motion(robot, 10)
@@ -342,11 +379,15 @@ def test_the_tree_agrees_with_pinocchio(robot):
     data = twin.model.createData()
     tau = np.empty_like(full[0])
     for k in range(len(q)):
-        tau[k] = pin.rnea(twin.model, data, twin.q(full[0][k]), twin.v(full[1][k]), twin.v(full[2][k]))[twin.index]
+        tau[k] = pin.rnea(
+            twin.model, data, twin.q(full[0][k]), twin.v(full[1][k]), twin.v(full[2][k])
+        )[twin.index]
     wanted = {name: tau[:, twin.robot.index(name).start].copy() for name in robot.joints}
     for joint in robot.model.joints:
         if joint.mimic is not None:
-            wanted[joint.mimic.joint] += joint.mimic.multiplier * tau[:, twin.robot.index(joint.name).start]
+            wanted[joint.mimic.joint] += (
+                joint.mimic.multiplier * tau[:, twin.robot.index(joint.name).start]
+            )
     ours = robot.loads(q, v, a)
     levers = robot.to_actuators(q, np.ones(robot.nv))[1]
     for name in robot.joints:
@@ -356,7 +397,8 @@ def test_the_tree_agrees_with_pinocchio(robot):
 
 
 def test_mujoco_agrees_on_forces_strut_lengths_and_levers(robot):
-    """MuJoCo cannot carry the massless bodies 1 and 2: body 3 gets all three joints of the base. Struts are tendons."""
+    """MuJoCo cannot carry the massless bodies 1 and 2: body 3 gets all three joints of the base.
+    Struts are tendons."""
     model = mujoco_model(robot.model)
     data = mujoco.MjData(model)
     q, v, a = random_motion(robot, 6)
@@ -366,7 +408,9 @@ def test_mujoco_agrees_on_forces_strut_lengths_and_levers(robot):
         for joint in robot.model.joints:
             if joint.type == "fixed":
                 continue
-            leader, factor = (joint.mimic.joint, joint.mimic.multiplier) if joint.mimic else (joint.name, 1.0)
+            leader, factor = (
+                (joint.mimic.joint, joint.mimic.multiplier) if joint.mimic else (joint.name, 1.0)
+            )
             at, ours = model.joint(joint.name).id, robot.index(leader).start
             data.qpos[at], data.qvel[at], data.qacc[at] = (factor * x[k, ours] for x in (q, v, a))
         mujoco.mj_inverse(model, data)
@@ -376,9 +420,13 @@ def test_mujoco_agrees_on_forces_strut_lengths_and_levers(robot):
             assert data.ten_velocity[i] == pytest.approx(cd[k, number], abs=1e-13)
             force = data.qfrc_inverse[model.joint(joint).id]
             speed = v[k, robot.index(joint).start]
-            assert loads.actuator(name)[k] * data.ten_velocity[i] == pytest.approx(force * speed, abs=1e-9)
+            assert loads.actuator(name)[k] * data.ten_velocity[i] == pytest.approx(
+                force * speed, abs=1e-9
+            )
         for name in ("d1", "d2", "th3", "th7a", "th8b", "th12a", "th7c", "th8c"):
-            assert loads.actuator(name)[k] == pytest.approx(data.qfrc_inverse[model.joint(name).id], abs=1e-9)
+            assert loads.actuator(name)[k] == pytest.approx(
+                data.qfrc_inverse[model.joint(name).id], abs=1e-9
+            )
 
 
 def mujoco_model(model) -> mujoco.MjModel:
@@ -387,7 +435,11 @@ def mujoco_model(model) -> mujoco.MjModel:
     for joint in model.joints:
         children.setdefault(joint.parent, []).append(joint)
     struts = [e for e in model.elements if isinstance(e, LinearActuator)]
-    sites = {(p.body, p.position): f"{e.name}_{k}" for e in struts for k, p in enumerate((e.foot, e.head))}
+    sites = {
+        (p.body, p.position): f"{e.name}_{k}"
+        for e in struts
+        for k, p in enumerate((e.foot, e.head))
+    }
 
     def element(joint) -> str:
         kind = {"prismatic": "slide", "revolute": "hinge"}[joint.type]
@@ -401,14 +453,22 @@ def mujoco_model(model) -> mujoco.MjModel:
         quat = np.zeros(4)
         mujoco.mju_mat2Quat(quat, R.ravel())
         own = "".join(element(j) for j in joints if j.type != "fixed")
-        own += f'<inertial pos="{_text(p.com)}" mass="{p.mass}" fullinertia="{xx} {yy} {zz} {xy} {xz} {yz}"/>'
-        own += "".join(f'<site name="{label}" pos="{_text(at)}"/>' for (b, at), label in sites.items() if b == name)
+        own += (
+            f'<inertial pos="{_text(p.com)}" mass="{p.mass}" fullinertia="{xx} {yy} {zz} {xy} '
+            f'{xz} {yz}"/>'
+        )
+        own += "".join(
+            f'<site name="{label}" pos="{_text(at)}"/>'
+            for (b, at), label in sites.items()
+            if b == name
+        )
         own += "".join(body([j], j.placement) for j in children.get(name, []))
         return f'<body name="{name}" pos="{_text(pos)}" quat="{_text(quat)}">{own}</body>'
 
     base = [children[None][0], children["1"][0], children["2"][0]]
     tendons = "".join(
-        f'<spatial name="{e.name}"><site site="{e.name}_0"/><site site="{e.name}_1"/></spatial>' for e in struts
+        f'<spatial name="{e.name}"><site site="{e.name}_0"/><site site="{e.name}_1"/></spatial>'
+        for e in struts
     )
     tree = body(base, base[0].placement)
     options = '<compiler angle="radian" inertiafromgeom="false"/><option gravity="0 0 -9.81"/>'

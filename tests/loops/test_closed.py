@@ -12,7 +12,15 @@ import linkwork as lw
 from linkwork.errors import InvalidInput
 from linkwork.loops.assembly import has_closures
 
-CLOSED = ("delta", "five-bar", "four-bar", "scotch-yoke", "slider-crank", "stephenson-iii", "watt-drone")
+CLOSED = (
+    "delta",
+    "five-bar",
+    "four-bar",
+    "scotch-yoke",
+    "slider-crank",
+    "stephenson-iii",
+    "watt-drone",
+)
 """Built-in machines with closures or couplings; the first test looks whether one is missing."""
 ANSWERS: dict[str, Callable[[lw.Robot, Any], Any]] = {
     "loads": lambda r, q: r.loads(q, np.zeros(r.nv), np.zeros(r.nv)),
@@ -33,7 +41,8 @@ def test_an_open_loop_is_named_with_its_gap(name: str, answer: str) -> None:
     robot = lw.load(name)
     torn = robot.random(seed=3, assembled=False)
     with pytest.raises(
-        InvalidInput, match=rf'closure ".+" of robot "{name}" is open by [\d.e-]+ (m|rad) in .+consistent'
+        InvalidInput,
+        match=rf'closure ".+" of robot "{name}" is open by [\d.e-]+ (m|rad) in .+consistent',
     ):
         ANSWERS[answer](robot, torn)
 

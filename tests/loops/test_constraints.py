@@ -20,7 +20,9 @@ ROWS = {"point": 3, "distance": 1, "weld": 6, "hinge": 5, "planar_hinge": 2, "pi
 def closure(kind: str) -> LoopClosure:
     first, second = Point("body_3", (0.1, 0.2, -0.3)), Point("body_6", (-0.2, 0.1, 0.4))
     turned = from_euler("zyx", (0.3, 0.5, -0.2))
-    return LoopClosure("c", kind, first, second, (0.6, 0.0, 0.8), (0.0, 1.0, 0.0), 0.7, turned, turned)
+    return LoopClosure(
+        "c", kind, first, second, (0.6, 0.0, 0.8), (0.0, 1.0, 0.0), 0.7, turned, turned
+    )
 
 
 @pytest.mark.parametrize("kind", CLOSURE_KINDS)
@@ -35,7 +37,8 @@ def test_jacobian_and_drift_equal_differences_along_a_motion(kind):
     rng = np.random.default_rng(1)
     q0, v0 = robot.random(seed=2), rng.normal(size=tree.nv) * 0.5
     h = 1e-3
-    path = [f(robot.integrate(q0, k * h * v0), v0) for k in (-2, -1, 0, 1, 2)]  # constant v: rdd = drift
+    # constant v: rdd = drift
+    path = [f(robot.integrate(q0, k * h * v0), v0) for k in (-2, -1, 0, 1, 2)]
     r = [np.array(x[0]).ravel() for x in path]
     rd = [np.array(x[1]).ravel() for x in path]
     slope_r = (r[0] - 8 * r[1] + 8 * r[3] - r[4]) / (12 * h)
@@ -84,12 +87,16 @@ def test_a_coupling_is_a_row():
 
 @pytest.mark.parametrize("axis", range(3))
 def test_a_weld_measures_the_angle_about_each_axis(axis):
-    """Two bodies turned by 1e-4 rad about one axis: the residual is that angle there and zero elsewhere."""
+    """Two bodies turned by 1e-4 rad about one axis:
+    the residual is that angle there and zero elsewhere."""
     from linkwork.model import Joint, Model, validated
     from tests.loops.machines import link
 
     n = tuple(float(k == axis) for k in range(3))
-    joints = (Joint("ja", "revolute", None, "a", axis=n), Joint("jb", "revolute", None, "b", axis=n))
+    joints = (
+        Joint("ja", "revolute", None, "a", axis=n),
+        Joint("jb", "revolute", None, "b", axis=n),
+    )
     weld = LoopClosure("w", "weld", Point("a"), Point("b"))
     model = validated(Model("m", (link("a", 1.0), link("b", 1.0)), joints, elements=(weld,)))
     tree = build_tree(model)
@@ -100,7 +107,9 @@ def test_a_weld_measures_the_angle_about_each_axis(axis):
     assert np.array(r([0.5, 0.5 + 1e-4])).ravel() == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("n", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.36, 0.48, 0.8), (-0.6, 0.0, 0.8)])
+@pytest.mark.parametrize(
+    "n", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.36, 0.48, 0.8), (-0.6, 0.0, 0.8)]
+)
 def test_two_directions_across_an_axis_make_a_frame_with_it(n):
     from linkwork.loops.geometry import across_pair
 

@@ -30,8 +30,30 @@ def odd(rng: random.Random, n: int):
     """Something of the right shape, of a wrong one, or nothing to do with arrays."""
     return rng.choice(
         [
-            *(None, 0, 1.0, math.nan, "x", b"x", [], [[]], {}, True, object(), 1e308, [1, "a"], [None] * n),
-            *(np.zeros(n), np.full(n, 0.4), np.full(n, np.nan), np.full(n, 1e308), np.zeros(n + 1), np.zeros((n, 1))),
+            *(
+                None,
+                0,
+                1.0,
+                math.nan,
+                "x",
+                b"x",
+                [],
+                [[]],
+                {},
+                True,
+                object(),
+                1e308,
+                [1, "a"],
+                [None] * n,
+            ),
+            *(
+                np.zeros(n),
+                np.full(n, 0.4),
+                np.full(n, np.nan),
+                np.full(n, 1e308),
+                np.zeros(n + 1),
+                np.zeros((n, 1)),
+            ),
             *(
                 np.zeros((3, n)),
                 np.full((3, n), 0.4),
@@ -39,8 +61,20 @@ def odd(rng: random.Random, n: int):
                 np.zeros((0, n)),
                 np.zeros(n, dtype=complex),
             ),
-            *("validation", ["upper_arm"], ("act4",), {"upper_arm": 0.1}, {"upper_arm": [0.1, 0.2]}, {"half": 1.0}),
-            *({"upper_arm": "x"}, {"stiffness": np.zeros((2, 2))}, {"actuator.act4": "peak"}, {"c": np.ones((3, n))}),
+            *(
+                "validation",
+                ["upper_arm"],
+                ("act4",),
+                {"upper_arm": 0.1},
+                {"upper_arm": [0.1, 0.2]},
+                {"half": 1.0},
+            ),
+            *(
+                {"upper_arm": "x"},
+                {"stiffness": np.zeros((2, 2))},
+                {"actuator.act4": "peak"},
+                {"c": np.ones((3, n))},
+            ),
             *({"q": np.zeros((3, n)), "time": [0, 1, 2]}, lambda *a: 0),
         ]
     )
@@ -52,10 +86,17 @@ def calls(rng: random.Random, robot: lw.Robot, g) -> list:
         lambda: robot.from_actuators(g(), *([g()] if maybe else [])),
         lambda: robot.from_actuators(g(), variables=g()),
         lambda: robot.to_actuators(g(), *([g()] if maybe else [])),
-        lambda: robot.loads(g(), g(), g(), **({rng.choice(["forces", "payload", "variables"]): g()} if maybe else {})),
+        lambda: robot.loads(
+            g(),
+            g(),
+            g(),
+            **({rng.choice(["forces", "payload", "variables"]): g()} if maybe else {}),
+        ),
         lambda: robot.members(g(), variables=g() if maybe else None),
         lambda: robot.assemble(g(), **({rng.choice(["hold", "variables"]): g()} if maybe else {})),
-        lambda: robot.analyse(g(), **({rng.choice(["steps", "times", "variables"]): g()} if maybe else {})),
+        lambda: robot.analyse(
+            g(), **({rng.choice(["steps", "times", "variables"]): g()} if maybe else {})
+        ),
         lambda: robot.consistent(g(), g()),
         lambda: robot.loop_dynamics(g(), g(), g()),
         lambda: robot.mobility(g()),
@@ -63,8 +104,12 @@ def calls(rng: random.Random, robot: lw.Robot, g) -> list:
         lambda: robot.gradient(g(), g(), "norm"),
         lambda: robot.with_variables(upper_arm=g()),
         lambda: sweep(robot, g(), g(), g(), 5),
-        lambda: balance(robot, g(), **{rng.choice(["actuators", "variables", "bounds", "weights"]): g()}),
-        lambda: select(robot, g(), **({rng.choice(["lines", "steps", "margin"]): g()} if maybe else {})),
+        lambda: balance(
+            robot, g(), **{rng.choice(["actuators", "variables", "bounds", "weights"]): g()}
+        ),
+        lambda: select(
+            robot, g(), **({rng.choice(["lines", "steps", "margin"]): g()} if maybe else {})
+        ),
         lambda: lw.save(g(), g()),
         lambda: robot.to_dh(g()),
     ]
@@ -82,10 +127,13 @@ def test_whatever_comes_in_an_answer_or_an_error_of_ours_goes_out(robots):
 
 def test_sentences_name_the_argument_and_what_came(robots):
     robot = robots["struts"]
-    with pytest.raises(InvalidInput, match=r"variables is \['upper_arm'\], expected a mapping by name"):
+    with pytest.raises(
+        InvalidInput, match=r"variables is \['upper_arm'\], expected a mapping by name"
+    ):
         robot.pose(robot.neutral(), "12a", variables=["upper_arm"])
     with pytest.raises(
-        InvalidInput, match=r"balance: bounds\['upper_arm'\] is \[2.0, 1.0\], expected \(lowest, highest\)"
+        InvalidInput,
+        match=r"balance: bounds\['upper_arm'\] is \[2.0, 1.0\], expected \(lowest, highest\)",
     ):
         balance(robot, np.zeros((1, 21)), variables=["upper_arm"], bounds={"upper_arm": (2, 1)})
     with pytest.raises(InvalidInput, match='sweep: motion has no "c"'):
@@ -94,7 +142,9 @@ def test_sentences_name_the_argument_and_what_came(robots):
         robot.with_variables(upper_arm="long")
     with pytest.raises(InvalidInput, match="loads: payload is int, expected a Payload or several"):
         robot.loads(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv), payload=3)
-    with pytest.raises(InvalidInput, match=r"consistent: batch shapes do not broadcast: q \(2,\), v \(3,\)"):
+    with pytest.raises(
+        InvalidInput, match=r"consistent: batch shapes do not broadcast: q \(2,\), v \(3,\)"
+    ):
         robots["closures"].consistent(np.zeros((2, 3)), np.zeros((3, 3)))
     with pytest.raises(InvalidInput, match="save: robot is a str, expected a Robot"):
         lw.save("charmie", "x.urdf")

@@ -38,7 +38,10 @@ JOINTS = (
 BAR, SLIDER = Bar("bar", A, 0.3), Slider("slider", "bar", B)
 
 REFUSED = [
-    ((LinearActuator("s", A, Point("x")),), 'actuator "s": head is on body "x", which does not exist'),
+    (
+        (LinearActuator("s", A, Point("x")),),
+        'actuator "s": head is on body "x", which does not exist',
+    ),
     ((LinearActuator("s", A, A),), 'foot and head are both on body "a": it would join nothing'),
     ((LinearActuator("s", A, B, "jx"),), 'joint "jx" does not exist; did you mean'),
     ((LinearActuator("s", A, B, "jc"),), 'joint "jc" follows joint "jb"; name "jb" instead'),
@@ -52,7 +55,10 @@ REFUSED = [
     ((Belt("t", "jb", 0.1, -0.1),), "driven_radius is -0.1, expected a positive number"),
     ((Differential("d", ("ja", "jb"), ("m",), ((1.0, 0.0), (0.0, 1.0))),), "2 joints and 1 motors"),
     ((FourBar("f", "jb", ()),), "has no loop"),
-    ((FourBar("f", "jb", (FourBarLoop(3.0, 1.0, 1.0, 1.0),)),), "exceeds the other three, so it cannot be assembled"),
+    (
+        (FourBar("f", "jb", (FourBarLoop(3.0, 1.0, 1.0, 1.0),)),),
+        "exceeds the other three, so it cannot be assembled",
+    ),
     ((Coupling("k", (("ja", 1.0),)),), "has 1 terms, expected two or more"),
     ((Coupling("k", (("ja", 0.0), ("jb", 1.0))),), 'coefficient of joint "ja" is 0.0'),
     ((Spring("s", A, B, -1.0),), "stiffness is -1, expected a number that is not negative"),
@@ -62,7 +68,10 @@ REFUSED = [
     ((BAR,), "0 sliders carry its tip"),
     ((SLIDER,), 'bar "bar" does not exist'),
     ((Bar("bar", B, 0.3), SLIDER), "its guide and the pivot of bar"),
-    ((BAR, SLIDER, LinearActuator("s", Point("bar"), B)), 'foot is on bar "bar"; only springs and dampers'),
+    (
+        (BAR, SLIDER, LinearActuator("s", Point("bar"), B)),
+        'foot is on bar "bar"; only springs and dampers',
+    ),
     ((LoopClosure("c", "glue", A, B),), "kind is 'glue', expected one of 'point'"),
     ((LoopClosure("c", "distance", A, B),), "length is 0, expected a positive number"),
     ((LoopClosure("c", "weld", A, B, directions=("x", "x")),), "each once"),
@@ -86,5 +95,7 @@ def test_contradictions_are_refused(elements, sentence):
 
 def test_axes_are_made_unit_and_the_world_is_a_body():
     closure = LoopClosure("c", "hinge", WORLD, B, axis=(0.0, 3.0, 4.0))
-    (found,) = validated(Model("m", tuple(link(x, 0.5) for x in "abcd"), JOINTS, elements=(closure,))).elements
+    (found,) = validated(
+        Model("m", tuple(link(x, 0.5) for x in "abcd"), JOINTS, elements=(closure,))
+    ).elements
     assert found.axis == pytest.approx((0.0, 0.6, 0.8))

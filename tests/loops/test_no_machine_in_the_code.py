@@ -17,7 +17,11 @@ HELP = re.compile(r"\bExamples?:")
 
 def test_no_robot_of_a_paper_is_named_outside_data_and_reproductions():
     found = []
-    files = [file for file in SOURCE.rglob("*.py") if not str(file.relative_to(SOURCE)).startswith(OF_THE_PAPERS)]
+    files = [
+        file
+        for file in SOURCE.rglob("*.py")
+        if not str(file.relative_to(SOURCE)).startswith(OF_THE_PAPERS)
+    ]
     assert len(files) > 150
     for file in files:
         for number, line in enumerate(file.read_text().splitlines(), 1):

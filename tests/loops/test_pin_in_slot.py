@@ -40,14 +40,17 @@ def test_a_scotch_yoke_is_a_sine_and_its_crank_torque_the_power_of_its_mass():
     assert a[:, 1] == pytest.approx(acceleration, abs=1e-12)
     loads = robot.loads(q, v, a)
     own = (150e-6 + 0.4 * 0.03**2) * 3.0 + 0.4 * 9.81 * 0.03 * np.cos(angle)
-    assert loads.actuator("crank") == pytest.approx(own - m * acceleration * r * np.sin(angle), abs=1e-12)
+    assert loads.actuator("crank") == pytest.approx(
+        own - m * acceleration * r * np.sin(angle), abs=1e-12
+    )
     assert np.abs(loads.residual).max() < 1e-12
     again = robot.loop_dynamics(q, v, loads.efforts)
     assert np.abs(again - a).max() < 1e-9
 
 
 def test_the_wall_pushes_across_the_slot_alone():
-    """The slot's whole reaction is the yoke's inertia along x; along the slot the pin slides freely."""
+    """The slot's whole reaction is the yoke's inertia along x;
+    along the slot the pin slides freely."""
     robot = lw.load("scotch-yoke")
     q, v, a = robot.from_actuators([0.7], [9.0], [0.0])
     wrench = np.asarray(robot.loads(q, v, a).support("slot", axes="world"))
@@ -55,7 +58,8 @@ def test_the_wall_pushes_across_the_slot_alone():
 
 
 def test_a_slotted_lever_points_at_the_pin_though_planes_differ(tmp_path):
-    """Quick return: the lever's angle is atan2 of the pin, which lies 5 mm above the lever's plane."""
+    """Quick return: the lever's angle is atan2 of the pin, which lies 5 mm above the lever's
+    plane."""
     path = tmp_path / "lever.robot.yaml"
     path.write_text(LEVER)
     robot = lw.load(path)

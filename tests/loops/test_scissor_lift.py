@@ -1,4 +1,5 @@
-"""A second machine, from YAML alone: the same residual, virtual-work and uniqueness tests as CHARMIE."""
+"""A second machine, from YAML alone: the same residual,
+virtual-work and uniqueness tests as CHARMIE."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ def motion(lift):
 
 
 def without(lift: lw.Robot, *kinds) -> lw.Robot:
-    return lw.Robot(replace(lift.model, elements=tuple(e for e in lift.model.elements if not isinstance(e, kinds))))
+    return lw.Robot(
+        replace(
+            lift.model, elements=tuple(e for e in lift.model.elements if not isinstance(e, kinds))
+        )
+    )
 
 
 def test_the_platform_stays_level_and_the_rollers_on_their_tracks(lift, motion):
@@ -55,7 +60,8 @@ def test_every_body_obeys_newton_and_euler(lift, motion):
 
 
 def test_struts_and_springs_do_the_virtual_work_of_the_lift(lift, motion):
-    """Power of all four struts = rate of energy of the bodies + of the spring + loss in the damper."""
+    """Power of all four struts = rate of energy of the bodies + of the spring + loss in the
+    damper."""
     t, q, v, a = motion
     loads, members = lift.loads(q, v, a), lift.members(q, v)
     power = sum(loads.actuator(name) * members[name].rate for name in STRUTS)
@@ -83,12 +89,18 @@ def test_the_ground_knows_neither_spring_nor_rule(lift, motion):
     others = [
         without(lift, Spring),
         without(lift, Stiffness),
-        lw.Robot(replace(lift.model, elements=(*lift.model.elements, Stiffness("wheel_left", (1, 1, 9, 1, 1, 1))))),
+        lw.Robot(
+            replace(
+                lift.model,
+                elements=(*lift.model.elements, Stiffness("wheel_left", (1, 1, 9, 1, 1, 1))),
+            )
+        ),
     ]
     for other in others:
         loads = casadi_loads(other, q, v, a)
         assert np.abs(loads.base - base).max() < 1e-9
-        assert np.abs(loads.joint_wrench("base") - base).max() < 1e-9  # the base stands at the world's origin
+        # the base stands at the world's origin
+        assert np.abs(loads.joint_wrench("base") - base).max() < 1e-9
 
 
 def test_what_is_unique_does_not_move_and_the_rest_does(lift, motion):
@@ -151,7 +163,9 @@ def test_live_variables_change_loads_without_a_new_kernel(motion):
     loads = live.loads(q, v, a, variables={"stiffness": stiffness})
     for k, value in enumerate(stiffness):
         alone = casadi_loads(live_at(value), q[k], v[k], a[k])
-        assert loads.joint_wrench("arm")[k] == pytest.approx(alone.joint_wrench("arm")[0], abs=1e-10)
+        assert loads.joint_wrench("arm")[k] == pytest.approx(
+            alone.joint_wrench("arm")[0], abs=1e-10
+        )
         assert loads.spring("spring")[k] == pytest.approx(alone.spring("spring")[0], abs=1e-11)
 
 

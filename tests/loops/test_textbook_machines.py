@@ -43,7 +43,8 @@ def test_as_many_commands_as_degrees_of_freedom(robot):
 
 
 def test_loads_and_forward_dynamics_undo_each_other(robot):
-    """Efforts that give an acceleration give it back, and every body is in equilibrium on the way."""
+    """Efforts that give an acceleration give it back, and every body is in equilibrium on the
+    way."""
     q, v, a = robot.from_actuators(*around(robot))
     loads = casadi_loads(robot, q, v, a)
     again = loop_dynamics(robot.subject, q, v, loads.efforts)
@@ -56,7 +57,11 @@ def test_rates_are_slopes(robot):
     t = np.linspace(0.0, 0.4, 81)
     c0 = robot.to_actuators(robot.assemble().q)[0]
     size = 0.05 * np.arange(1, len(c0) + 1) / len(c0)
-    c, cd, cdd = c0 + np.sin(t)[:, None] * size, np.cos(t)[:, None] * size, -np.sin(t)[:, None] * size
+    c, cd, cdd = (
+        c0 + np.sin(t)[:, None] * size,
+        np.cos(t)[:, None] * size,
+        -np.sin(t)[:, None] * size,
+    )
     q, v, a = robot.from_actuators(c, cd, cdd)
     assert np.abs(slope(q, t[1]) - v[2:-2]).max() < 1e-8
     assert np.abs(slope(v, t[1]) - a[2:-2]).max() < 1e-8
@@ -74,7 +79,8 @@ def test_the_four_bar_follows_freudenstein():
 
 
 def test_the_piston_stands_where_the_engine_formula_says():
-    """x = r cos + sqrt(l^2 - r^2 sin^2), its two derivatives, and the torque by virtual work of the gas force."""
+    """x = r cos + sqrt(l^2 - r^2 sin^2), its two derivatives,
+    and the torque by virtual work of the gas force."""
     robot = lw.load("slider-crank")
     theta = np.linspace(0.1, 6.0, 60)
     w = 20.0
@@ -96,7 +102,10 @@ def test_the_pen_of_the_five_bar_is_where_two_circles_meet():
     robot = lw.load("five-bar")
     c, cd, cdd = around(robot, 40, 0.4)
     q, _, _ = robot.from_actuators(c, cd, cdd)
-    elbows = [np.stack([x + 0.2 * np.cos(c[:, k]), 0.2 * np.sin(c[:, k])], 1) for k, x in ((0, -0.1), (1, 0.1))]
+    elbows = [
+        np.stack([x + 0.2 * np.cos(c[:, k]), 0.2 * np.sin(c[:, k])], 1)
+        for k, x in ((0, -0.1), (1, 0.1))
+    ]
     middle, across = (elbows[0] + elbows[1]) / 2, elbows[1] - elbows[0]
     gap = np.linalg.norm(across, axis=1, keepdims=True)
     height = np.sqrt(0.3**2 - gap**2 / 4)
@@ -123,7 +132,14 @@ def test_the_delta_platform_solves_the_inverse_kinematics_of_each_arm():
 def test_the_stewart_platform_finds_the_pose_of_its_legs_and_their_forces():
     robot = lw.load("stewart-gough")
     rng = np.random.default_rng(3)
-    q = np.array([0, 0, 0.6, 0, 0, 0]) + rng.uniform(-1, 1, (40, 6)) * [0.1, 0.1, 0.08, 0.2, 0.15, 0.15]
+    q = np.array([0, 0, 0.6, 0, 0, 0]) + rng.uniform(-1, 1, (40, 6)) * [
+        0.1,
+        0.1,
+        0.08,
+        0.2,
+        0.15,
+        0.15,
+    ]
     points = robot.points(q)
     legs = np.stack([points["platform"][f"P{k}"] - points["ground"][f"B{k}"] for k in range(6)], 1)
     lengths = np.linalg.norm(legs, axis=2)
@@ -134,9 +150,13 @@ def test_the_stewart_platform_finds_the_pose_of_its_legs_and_their_forces():
     origin = robot.forward_kinematics(q).position[:, robot.bodies.index("platform")]
     arms = np.stack([points["platform"][f"P{k}"] for k in range(6)], 1) - origin[:, None]
     wrench = np.concatenate([unit, np.cross(arms, unit)], axis=2).transpose(0, 2, 1)
-    com = robot.forward_kinematics(q).rotation[:, robot.bodies.index("platform")] @ np.array([0.01, 0.0, 0.03])
+    com = robot.forward_kinematics(q).rotation[:, robot.bodies.index("platform")] @ np.array(
+        [0.01, 0.0, 0.03]
+    )
     weight = np.array([0.0, 0.0, 20 * 9.81])
-    wanted = np.linalg.solve(wrench, np.concatenate([np.tile(weight, (40, 1)), np.cross(com, weight)], 1)[..., None])
+    wanted = np.linalg.solve(
+        wrench, np.concatenate([np.tile(weight, (40, 1)), np.cross(com, weight)], 1)[..., None]
+    )
     assert casadi_loads(robot, q, v, a).efforts == pytest.approx(wanted[..., 0], abs=1e-10)
 
 
@@ -159,7 +179,13 @@ def test_accelerations_agree_with_pinocchio_s_constraint_dynamics():
     ids = [theirs.getJointId(name) for name in ("coupler", "rocker")]
     places = [pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])) for x in (0.9, 0.7)]
     constraint = pin.RigidConstraintModel(
-        pin.ContactType.CONTACT_3D, theirs, ids[0], places[0], ids[1], places[1], pin.ReferenceFrame.LOCAL
+        pin.ContactType.CONTACT_3D,
+        theirs,
+        ids[0],
+        places[0],
+        ids[1],
+        places[1],
+        pin.ReferenceFrame.LOCAL,
     )
     models, held = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     models.append(constraint)
@@ -174,7 +200,8 @@ def test_accelerations_agree_with_pinocchio_s_constraint_dynamics():
         state = (twin.q(q), twin.v(v), twin.v([torque, 0.0, 0.0]))
         expected = pin.constraintDynamics(theirs, data, *state, models, held, settings)[twin.index]
         ours = loop_dynamics(closed.subject, q, v, [torque])
-        assert ours == pytest.approx(expected, abs=1e-8)  # the proximal solver's own accuracy on a redundant row
+        # the proximal solver's own accuracy on a redundant row
+        assert ours == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +210,8 @@ def stewart() -> lw.Robot:
 
 
 def test_a_stewart_platform_with_legs_accelerates_as_pinocchio_s_constraint_dynamics_says(stewart):
-    """Nineteen bodies, six ball joints that close eighteen equations; springs act as joint forces on their side."""
+    """Nineteen bodies, six ball joints that close eighteen equations;
+    springs act as joint forces on their side."""
     plain = replace(stewart.model, elements=(), configurations=())
     twin = twin_of(plain)
     theirs, data = twin.model, twin.model.createData()
@@ -194,9 +222,15 @@ def test_a_stewart_platform_with_legs_accelerates_as_pinocchio_s_constraint_dyna
             springs[element.joint] = element
             continue
         sides = [(theirs.getJointId(f"s{element.name[-1]}"), pin.SE3.Identity())]
-        sides.append((theirs.getJointId("free"), pin.SE3(np.eye(3), np.array(element.second.position))))
+        sides.append(
+            (theirs.getJointId("free"), pin.SE3(np.eye(3), np.array(element.second.position)))
+        )
         ends = [x for side in sides for x in side]
-        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, theirs, *ends, pin.ReferenceFrame.LOCAL))
+        models.append(
+            pin.RigidConstraintModel(
+                pin.ContactType.CONTACT_3D, theirs, *ends, pin.ReferenceFrame.LOCAL
+            )
+        )
         held.append(models[-1].createData())
     pin.initConstraintDynamics(theirs, data, models, held)
     settings = pin.ProximalSettings(1e-14, 1e-14, 200)
@@ -206,7 +240,8 @@ def test_a_stewart_platform_with_legs_accelerates_as_pinocchio_s_constraint_dyna
         q, v = stewart.consistent(start, rng.normal(size=stewart.nv))
         tau = np.zeros(stewart.nv)
         for name, spring in springs.items():
-            at = stewart.index(name).start  # in q, where the platform's quaternion takes one place more than in v
+            # in q, where the platform's quaternion takes one place more than in v
+            at = stewart.index(name).start
             tau[at - 1] = -spring.stiffness * (q[at] - spring.free)
         state = (twin.q(q), twin.v(v), twin.v(tau))
         expected = pin.constraintDynamics(theirs, data, *state, models, held, settings)[twin.index]
@@ -253,12 +288,17 @@ FOUR_BAR_MJCF = """
 
 
 def test_a_loop_read_from_mjcf_accelerates_as_mujoco_s_equality_constraint_says():
-    """MuJoCo's constraints are soft: at its stiffest (impedance 0.9999) the two agree to about that."""
+    """MuJoCo's constraints are soft: at its stiffest (impedance 0.9999) the two agree to about
+    that."""
     mujoco = pytest.importorskip("mujoco")
-    text = FOUR_BAR_MJCF.replace('site1="a" site2="b"', 'site1="a" site2="b" solimp="0.9999 0.9999 0.001"')
+    text = FOUR_BAR_MJCF.replace(
+        'site1="a" site2="b"', 'site1="a" site2="b" solimp="0.9999 0.9999 0.001"'
+    )
     ends = {"coupler": ("a", "0.9 0 0"), "rocker": ("b", "0.7 0 0")}
     for body, (site, at) in ends.items():
-        text = text.replace(f'<joint name="{body}"', f'<site name="{site}" pos="{at}"/><joint name="{body}"')
+        text = text.replace(
+            f'<joint name="{body}"', f'<site name="{site}" pos="{at}"/><joint name="{body}"'
+        )
     robot = lw.Robot(read_mjcf_text(text))
     theirs = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(theirs)
@@ -288,7 +328,9 @@ def test_a_stewart_platform_with_locked_legs_keeps_its_energy_for_ten_seconds():
     legs = [e for e in whole.model.elements if e.name in ("leg_0", "leg_2", "leg_4")]
     lengths = whole.to_actuators([0.0, 0.0, -0.6, 0.0, 0.0, 0.0])[0]
     rods = tuple(
-        LoopClosure(e.name, "distance", e.foot, e.head, length=float(lengths[whole.actuators.index(e.name)]))
+        LoopClosure(
+            e.name, "distance", e.foot, e.head, length=float(lengths[whole.actuators.index(e.name)])
+        )
         for e in legs
     )
     model = replace(whole.model, elements=rods, configurations=(("reference", (("z", (-0.6,)),)),))
@@ -305,7 +347,8 @@ def test_a_stewart_platform_with_locked_legs_keeps_its_energy_for_ten_seconds():
 
 
 def test_springs_and_dampers_take_part_in_the_motion():
-    """A pendulum on a spring, a torsion spring and a damper: energy falls by exactly what the damper eats."""
+    """A pendulum on a spring, a torsion spring and a damper:
+    energy falls by exactly what the damper eats."""
     from linkwork.model import Joint, Model
     from tests.loops.machines import link
 
@@ -315,7 +358,9 @@ def test_springs_and_dampers_take_part_in_the_motion():
         Damper("d", Point("base", (-0.1, 0.3, 0.0)), Point("arm", (0.4, 0.0, 0.0)), 0.5),
     )
     joints = (Joint("root", "fixed", None, "base"), Joint("joint", "revolute", "base", "arm"))
-    robot = lw.Robot(validated(Model("m", (link("base", 0.5), link("arm", 0.5)), joints, elements=elements)))
+    robot = lw.Robot(
+        validated(Model("m", (link("base", 0.5), link("arm", 0.5)), joints, elements=elements))
+    )
     run = lw.simulate(robot, [1.4], [0.0], duration=2.0, tolerance=1e-11, sample=0.002)
     energy = run["energy.kinetic"] + run["energy.potential"]
     assert energy[-1] < energy[0] - 0.01
@@ -330,7 +375,8 @@ def test_the_scissor_lift_falls_and_its_efforts_hold_it():
     free = loop_dynamics(robot.subject, q, v, [0.0])
     assert free[0] < -0.1 and free[1] == pytest.approx(-2 * free[0], rel=1e-9)
     tau = robot.inverse_dynamics(q, v, a)
-    held = float(tau @ [1.0, -2.0, 1.0])  # virtual work of the open tree along the lift's only motion
+    # virtual work of the open tree along the lift's only motion
+    held = float(tau @ [1.0, -2.0, 1.0])
     members = robot.members(q, [1.0, -2.0, 1.0])
     spring = robot.loads(q, v, a).spring("spring") * members["spring"].rate
     effort = (held + spring) / members["strut_left"].rate
@@ -353,21 +399,26 @@ def test_drift_is_pulled_back_by_stabilisation():
 def test_a_simulation_refuses_loops_that_are_open_at_its_start():
     robot = lw.load("four-bar")
     with pytest.raises(
-        InvalidInput, match=r'simulate: robot "four-bar": closure "pin" is open by 0.5 m in x at the start'
+        InvalidInput,
+        match=r'simulate: robot "four-bar": closure "pin" is open by 0.5 m in x at the start',
     ):
         lw.simulate(robot, np.zeros(3), duration=0.1)
     q, v = robot.consistent(np.zeros(3) + [1.0, -0.5, 1.8], np.ones(3))
     with pytest.raises(
-        InvalidInput, match=r'closure "pin" opens by .* m in . a second at the start; q, v = robot.consis'
+        InvalidInput,
+        match=r'closure "pin" opens by .* m in . a second at the start; q, v = robot.consis',
     ):
         lw.simulate(robot, q, np.ones(3), duration=0.1)
     with pytest.raises(InvalidInput, match=r"at the start \(sample 1\)"):
         lw.simulate(robot, np.stack([q, q + [0.1, 0.0, 0.0]]), v, duration=0.1)
     assert lw.simulate(robot, q, v, duration=0.01).success
     with pytest.raises(
-        InvalidInput, match=r'Environment: start: robot "four-bar": closure "pin" is open by 0.5 m in x'
+        InvalidInput,
+        match=r'Environment: start: robot "four-bar": closure "pin" is open by 0.5 m in x',
     ):
-        Environment(robot, 2, lambda s: s.q[0], start=lambda g, n: (np.zeros((n, 3)), np.zeros((n, 3)))).reset()
+        Environment(
+            robot, 2, lambda s: s.q[0], start=lambda g, n: (np.zeros((n, 3)), np.zeros((n, 3)))
+        ).reset()
 
 
 def test_consistent_states_keep_the_loops_closed():
@@ -387,13 +438,18 @@ def test_springs_pull_with_the_slope_of_their_energy(kind):
     from linkwork.model import Joint, Model, build_tree
     from tests.loops.machines import link
 
-    spring = Spring("s", Point("base", (0.3, 0.2, 0.0)), Point("arm", (0.5, 0.0, 0.0)), 40.0, 0.35, 1.5, kind)
+    spring = Spring(
+        "s", Point("base", (0.3, 0.2, 0.0)), Point("arm", (0.5, 0.0, 0.0)), 40.0, 0.35, 1.5, kind
+    )
     turn = TorsionSpring("t", "joint", 0.5, 0.1, 0.05)
     joints = (Joint("root", "fixed", None, "base"), Joint("joint", "revolute", "base", "arm"))
-    model = validated(Model("m", (link("base", 0.5), link("arm", 0.5)), joints, elements=(spring, turn)))
+    model = validated(
+        Model("m", (link("base", 0.5), link("arm", 0.5)), joints, elements=(spring, turn))
+    )
     tree = build_tree(model)
     q, v = casadi.SX.sym("q", 1), casadi.SX.sym("v", 1)
     force = casadi.Function("force", [q, v], [element_forces(tree, q, v)])
     slope_of_energy = casadi.Function("slope", [q], [casadi.gradient(element_energy(tree, q), q)])
-    for angle in np.linspace(-2.0, 2.5, 10):  # the spring is longer and shorter than its free length on the way
+    # the spring is longer and shorter than its free length on the way
+    for angle in np.linspace(-2.0, 2.5, 10):
         assert float(force(angle, 0.0)) == pytest.approx(-float(slope_of_energy(angle)), abs=1e-12)

@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 from linkwork.errors import InvalidInput, InvalidModel, NotPossible, UnknownName
-from linkwork.model import Body, Frame, Joint, Limits, MassProperties, Mimic, Model, Placement, Shape, build_tree
+from linkwork.model import (
+    Body,
+    Frame,
+    Joint,
+    Limits,
+    MassProperties,
+    Mimic,
+    Model,
+    Placement,
+    Shape,
+    build_tree,
+)
 from linkwork.model.edit import (
     attach,
     locked,
@@ -45,16 +56,26 @@ def test_locking_is_standing_still(seed):
     """Half of the joints locked where they are: every body of every pose stays where it was."""
     model = random_model(seed, bodies=16)
     q = random_q(model, seed)
-    leaders = [joint.name for joint in model.joints if joint.name not in resolved_mimic(model.joints)]
+    leaders = [
+        joint.name for joint in model.joints if joint.name not in resolved_mimic(model.joints)
+    ]
     chosen = {name: q[name] if len(q[name]) != 1 else q[name][0] for name in leaders[::2]}
     rigid = locked(model, chosen)
     left = {joint.name: q[joint.name] if joint.nq else () for joint in rigid.joints}
     assert_poses(world_poses(rigid, left), world_poses(model, q))
-    assert np.abs(total(rigid, left) - total(model, q)).max() < 1e-12 * model.bodies[0].mass_properties.mass * 16
+    assert (
+        np.abs(total(rigid, left) - total(model, q)).max()
+        < 1e-12 * model.bodies[0].mass_properties.mass * 16
+    )
     for joint in rigid.joints:
         follows = resolved_mimic(model.joints).get(joint.name, (joint.name,))[0]
         if follows in chosen:
-            assert (joint.type, joint.limits, joint.mimic, joint.damping) == ("fixed", (), None, 0.0)
+            assert (joint.type, joint.limits, joint.mimic, joint.damping) == (
+                "fixed",
+                (),
+                None,
+                0.0,
+            )
         else:
             assert joint == model.joint(joint.name)
 
@@ -101,7 +122,9 @@ def test_locking_nothing_changes_nothing_and_nonsense_is_refused():
 
 
 def test_named_configurations_lose_the_locked_joints():
-    model = replace(chain("revolute", "revolute"), configurations=(("home", (("j0", (0.1,)), ("j1", (0.2,)))),))
+    model = replace(
+        chain("revolute", "revolute"), configurations=(("home", (("j0", (0.1,)), ("j1", (0.2,)))),)
+    )
     assert locked(model, {"j0": 0.0}).configurations == (("home", (("j1", (0.2,)),)),)
 
 
@@ -124,10 +147,14 @@ def test_a_subchain_is_seen_from_its_base(seed):
 
 
 def test_a_subchain_needs_a_way():
-    model = replace(chain("revolute", "revolute"), bodies=(*chain("revolute", "revolute").bodies, Body("alone")))
+    model = replace(
+        chain("revolute", "revolute"), bodies=(*chain("revolute", "revolute").bodies, Body("alone"))
+    )
     assert [body.name for body in subchain(model, "b0", "b0").bodies] == ["b0"]
     for base, tip in (("b1", "b0"), ("alone", "b1")):
-        with pytest.raises(NotPossible, match=f'body "{base}" is not on the way from the world to "{tip}"'):
+        with pytest.raises(
+            NotPossible, match=f'body "{base}" is not on the way from the world to "{tip}"'
+        ):
             subchain(model, base, tip)
     with pytest.raises(UnknownName, match='has no body "b9"'):
         subchain(model, "b0", "b9")
@@ -135,7 +162,9 @@ def test_a_subchain_needs_a_way():
         subchain(model, "b9", "b0")
     follower = replace(model, joints=(model.joints[0], replace(model.joints[1], mimic=Mimic("j0"))))
     assert subchain(follower, "base", "b1").joints == follower.joints
-    with pytest.raises(NotPossible, match='joint "j1" follows joint "j0", which is not between "b0" and "b1"'):
+    with pytest.raises(
+        NotPossible, match='joint "j1" follows joint "j0", which is not between "b0" and "b1"'
+    ):
         subchain(follower, "b0", "b1")
 
 
@@ -153,7 +182,11 @@ def test_a_fixed_root_can_float():
     free = with_base(model, T, floating=True)
     root = free.joint("root_joint")
     assert (root.type, root.parent, root.child, root.placement) == ("floating", None, "base", T)
-    assert with_base(free, T, floating=True).joint("root_joint").placement.position == (2.0, 4.0, 6.0)
+    assert with_base(free, T, floating=True).joint("root_joint").placement.position == (
+        2.0,
+        4.0,
+        6.0,
+    )
     assert with_base(model).joint("root_joint").type == "fixed"
     taken = replace(model, joints=(replace(model.joints[0], name="root_joint"),))
     assert with_base(taken, floating=True).joint("base_root_joint").type == "floating"
@@ -163,7 +196,9 @@ def test_only_one_fixed_root_can_float():
     model = chain("revolute")
     two = replace(model, bodies=(*model.bodies, Body("other")))
     assert len(with_base(two).joints) == 3
-    with pytest.raises(NotPossible, match=r"stands on 2 bodies \(base, other\), a floating base needs one"):
+    with pytest.raises(
+        NotPossible, match=r"stands on 2 bodies \(base, other\), a floating base needs one"
+    ):
         with_base(two, floating=True)
     hinge = Model("r", (Body("a"),), (Joint("j", "revolute", None, "a"),))
     with pytest.raises(NotPossible, match=r'stands on joint "j" \(revolute\)'):
@@ -176,7 +211,10 @@ def test_a_frame_sits_on_a_body_or_on_a_frame():
     once = with_frame(model, "tip", "body_3", T)
     assert once.frames[-1] == Frame("tip", "body_3", T)
     twice = with_frame(model, "far", "tool", T)
-    assert (twice.frames[-1].body, twice.frames[-1].placement) == ("body_11", model.frames[0].placement @ T)
+    assert (twice.frames[-1].body, twice.frames[-1].placement) == (
+        "body_11",
+        model.frames[0].placement @ T,
+    )
     assert with_frame(model, "near", "body_0").frames[-1].placement == Placement()
     with pytest.raises(UnknownName, match='has no body or frame "tol"; did you mean "tool"'):
         with_frame(model, "tip", "tol")
@@ -198,13 +236,17 @@ def test_attached_robots_move_as_one(seed):
     rng = np.random.default_rng(seed)
     arm, hand, T = random_model(seed), random_model(seed + 100, bodies=6), random_placement(rng)
     if seed % 2:  # a root without a joint
-        hand = replace(hand, joints=hand.joints[1:] if not any(j.mimic for j in hand.joints) else hand.joints)
+        hand = replace(
+            hand, joints=hand.joints[1:] if not any(j.mimic for j in hand.joints) else hand.joints
+        )
     both = attach(arm, hand, "tool", prefix="hand_", placement=T)
     q_arm, q_hand = random_q(arm, seed), random_q(hand, seed + 1)
     q = q_arm | {f"hand_{name}": own for name, own in q_hand.items()} | {"hand_body_0_attached": ()}
     poses = world_poses(arm, q_arm)
     mount = poses["body_11"] @ matrix(arm.frames[0].placement) @ matrix(T)
-    wanted = poses | {f"hand_{name}": mount @ pose for name, pose in world_poses(hand, q_hand).items()}
+    wanted = poses | {
+        f"hand_{name}": mount @ pose for name, pose in world_poses(hand, q_hand).items()
+    }
     assert_poses(world_poses(both, q), wanted)
     assert [frame.name for frame in both.frames] == ["tool", "hand_tool"]
     assert (both.name, both.gravity) == (arm.name, arm.gravity)
@@ -212,7 +254,9 @@ def test_attached_robots_move_as_one(seed):
 
 
 def test_names_of_attached_robots_must_differ():
-    with pytest.raises(InvalidModel, match="both robots have a body named b0, base; give the other one a prefix"):
+    with pytest.raises(
+        InvalidModel, match="both robots have a body named b0, base; give the other one a prefix"
+    ):
         attach(chain("revolute"), chain("prismatic"), "b0")
     with pytest.raises(UnknownName, match='has no body or frame "b7"'):
         attach(chain("revolute"), chain("prismatic"), "b7")
@@ -250,11 +294,20 @@ def test_edits_leave_the_model_as_it_was():
 
 def test_edits_accept_live_numbers():
     length, mass = casadi.SX.sym("length"), casadi.SX.sym("mass")
-    joint = Joint("j", "revolute", "a", "b", Placement(position=(length, 0.0, 0.0)), limits=(Limits(-1.0, 1.0),))
+    joint = Joint(
+        "j",
+        "revolute",
+        "a",
+        "b",
+        Placement(position=(length, 0.0, 0.0)),
+        limits=(Limits(-1.0, 1.0),),
+    )
     model = Model("live", (Body("a"), Body("b", MassProperties(mass))), (joint,))
     rigid = locked(model, {"j": 0.5})
     assert rigid.joint("j").placement.position[0] is not None
-    part = with_base(with_frame(model, "tip", "b"), Placement(position=(0.0, 0.0, 1.0)), floating=True)
+    part = with_base(
+        with_frame(model, "tip", "b"), Placement(position=(0.0, 0.0, 1.0)), floating=True
+    )
     part = attach(part, model, "tip", prefix="second_")
     x = part.joint("second_j").placement.position[0]
     assert float(casadi.evalf(casadi.substitute(x, length, 0.25))) == 0.25

@@ -1,4 +1,5 @@
-"""Checks of elements: defaults are right by themselves, so that nobody checks them for every element of a file."""
+"""Checks of elements: defaults are right by themselves,
+so that nobody checks them for every element of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Kinds of elements: a class and its place in `Element` are all that reader, writer, schema and checks ask for."""
+"""Kinds of elements: a class and its place in `Element` are all that reader, writer,
+schema and checks ask for."""
 
 from __future__ import annotations
 

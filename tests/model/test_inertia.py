@@ -22,7 +22,8 @@ def diagonal(x: float, y: float, z: float, mass: float = 1.0) -> MassProperties:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_change_of_frame_moves_the_matter(seed):
-    """The pseudo-inertia, a sum over points of m r r', moves as T P T': no parallel-axis theorem in it."""
+    """The pseudo-inertia, a sum over points of m r r', moves as T P T':
+    no parallel-axis theorem in it."""
     rng = np.random.default_rng(seed)
     matter, T = random_matter(rng), random_placement(rng)
     moved = matter.seen_from(T)
@@ -57,7 +58,9 @@ def test_symbols_add():
     m = casadi.SX.sym("m")
     light = random_matter(np.random.default_rng(1))
     both = light + MassProperties(m, (0.1, 0.2, 0.3))
-    value = casadi.Function("f", [m], [casadi.vertcat(both.mass, *both.com, *[x for row in both.inertia for x in row])])
+    value = casadi.Function(
+        "f", [m], [casadi.vertcat(both.mass, *both.com, *[x for row in both.inertia for x in row])]
+    )
     numbers = light + MassProperties(2.0, (0.1, 0.2, 0.3))
     expected = [numbers.mass, *numbers.com, *[x for row in numbers.inertia for x in row]]
     assert np.abs(value(2.0).full().ravel() - expected).max() < 1e-15
@@ -66,7 +69,10 @@ def test_symbols_add():
 
 def test_steiner_is_a_point_mass():
     r = np.array([0.1, -0.2, 0.3])
-    assert np.abs(steiner(2.0, tuple(r.tolist())) - 2.0 * (r @ r * np.eye(3) - np.outer(r, r))).max() < 1e-17
+    assert (
+        np.abs(steiner(2.0, tuple(r.tolist())) - 2.0 * (r @ r * np.eye(3) - np.outer(r, r))).max()
+        < 1e-17
+    )
 
 
 LEVEL_BY_LEVEL = {
@@ -79,13 +85,22 @@ LEVEL_BY_LEVEL = {
     "tiny": (diagonal(1e-300, 1e-300, 1e-300), (None, None, None)),
     "huge": (diagonal(1e99, 1e99, 1e99), (None, None, None)),
     "beyond": (diagonal(1e308, 1e308, 1e308), (r"beyond 1e\+100",) * 3),
-    "triangle broken": (diagonal(1, 1, 2.5), (None, None, r"1, 1, 2.5 kg m\^2 violate A \+ B >= C by 0.5 kg m\^2")),
-    "negative moment": (diagonal(-1, 2, 2), (None, "-1, 2, 2 .*not all positive", "not all positive")),
+    "triangle broken": (
+        diagonal(1, 1, 2.5),
+        (None, None, r"1, 1, 2.5 kg m\^2 violate A \+ B >= C by 0.5 kg m\^2"),
+    ),
+    "negative moment": (
+        diagonal(-1, 2, 2),
+        (None, "-1, 2, 2 .*not all positive", "not all positive"),
+    ),
     "negative mass": (MassProperties(-1.0), ("mass -1 kg is negative",) * 3),
     "nan mass": (MassProperties(math.nan), ("not finite",) * 3),
     "infinite centre": (MassProperties(1.0, (math.inf, 0.0, 0.0)), ("not finite",) * 3),
     "nan inertia": (diagonal(1, math.nan, 1), ("not finite",) * 3),
-    "not symmetric": (MassProperties(1.0, inertia=((1, 0.1, 0), (0, 1, 0), (0, 0, 1))), ("not symmetric",) * 3),
+    "not symmetric": (
+        MassProperties(1.0, inertia=((1, 0.1, 0), (0, 1, 0), (0, 0, 1))),
+        ("not symmetric",) * 3,
+    ),
 }
 
 
@@ -97,5 +112,8 @@ def test_each_level_asks_for_more(matter, sentences):
 
 
 def test_an_unknown_level_is_refused():
-    with pytest.raises(InvalidModel, match='check level "strict" is unknown, expected one of physical, positive, any'):
+    with pytest.raises(
+        InvalidModel,
+        match='check level "strict" is unknown, expected one of physical, positive, any',
+    ):
         MassProperties().problem("strict")

@@ -75,7 +75,9 @@ def test_planar_moves_in_the_plane_across_its_axis():
 @pytest.mark.parametrize("type", TYPES)
 def test_wrong_coordinates_are_refused(type):
     right = EXPECTED[type][0] if type in EXPECTED else (1.0, 2.0, 3.0)
-    with pytest.raises(InvalidInput, match=rf'joint "j" \({type}\): q is .*, expected {len(right)} finite number'):
+    with pytest.raises(
+        InvalidInput, match=rf'joint "j" \({type}\): q is .*, expected {len(right)} finite number'
+    ):
         joint_motion(joint(type), (*right, 1.0))
     if right:
         with pytest.raises(InvalidInput, match="finite"):

@@ -20,7 +20,10 @@ EYE = np.eye(3)
         ({"mass": "heavy"}, "mass has dtype"),
         ({"mass": 1.0, "com": (0.0, 0.1)}, r"com has shape \(2,\), expected \(..., 3\)"),
         ({"mass": 1.0, "com": (0.0, np.inf, 0.0)}, "com is not finite"),
-        ({"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}, r"inertia has shape \(3,\), expected \(..., 3, 3\)"),
+        (
+            {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)},
+            r"inertia has shape \(3,\), expected \(..., 3, 3\)",
+        ),
         ({"mass": 1.0, "inertia": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}, "inertia is not symmetric"),
         ({"mass": 1.0, "inertia": np.diag([1.0, 1.0, -0.1])}, "negative moment of inertia"),
         ({"mass": 1.0, "inertia": [[1, 2, 0], [2, 1, 0], [0, 0, 1]]}, "negative moment of inertia"),

@@ -18,7 +18,9 @@ def test_placements_compose_invert_and_move_points():
         assert np.abs(matrix(a @ b) - matrix(a) @ matrix(b)).max() < ROUNDING
         assert np.abs(matrix(a.inverse()) - np.linalg.inv(matrix(a))).max() < ROUNDING
         p = rng.normal(size=3)
-        assert np.abs(np.array(a.at(tuple(p.tolist()))) - (matrix(a) @ [*p, 1.0])[:3]).max() < ROUNDING
+        assert (
+            np.abs(np.array(a.at(tuple(p.tolist()))) - (matrix(a) @ [*p, 1.0])[:3]).max() < ROUNDING
+        )
 
 
 def test_here_changes_nothing():

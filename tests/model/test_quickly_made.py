@@ -1,4 +1,5 @@
-"""Values made quickly are the frozen values that dataclasses makes: equal, fixed, copied and refused alike."""
+"""Values made quickly are the frozen values that dataclasses makes: equal, fixed,
+copied and refused alike."""
 
 import copy
 import dataclasses

@@ -32,7 +32,9 @@ ROUNDING = 2e-15
 angles = st.floats(-7.0, 7.0)
 
 
-@pytest.mark.parametrize("sequence", ["".join(s) for s in itertools.product("XYZ", repeat=3) if s[0] != s[1] != s[2]])
+@pytest.mark.parametrize(
+    "sequence", ["".join(s) for s in itertools.product("XYZ", repeat=3) if s[0] != s[1] != s[2]]
+)
 def test_euler_angles_of_every_sequence(sequence):
     for _ in range(5):
         a = RNG.uniform(-4, 4, size=3)
@@ -52,7 +54,9 @@ def test_euler_zxz_is_written_out():
     assert np.abs(np.array(from_euler("ZXZ", (0.3, -1.1, 2.0))) - expected).max() < ROUNDING
 
 
-@pytest.mark.parametrize(("sequence", "given_angles"), [("xy", (1, 2)), ("xyw", (1, 2, 3)), ("xyz", (1, 2)), ("", ())])
+@pytest.mark.parametrize(
+    ("sequence", "given_angles"), [("xy", (1, 2)), ("xyw", (1, 2, 3)), ("xyz", (1, 2)), ("", ())]
+)
 def test_euler_angles_of_no_sequence_are_refused(sequence, given_angles):
     with pytest.raises(InvalidModel, match="expected three letters of x, y, z and three angles"):
         from_euler(sequence, given_angles)
@@ -68,9 +72,15 @@ def test_rpy_is_about_fixed_axes():
 def test_quaternion_and_axis_angle():
     for _ in range(20):
         q, axis, angle = RNG.normal(size=4), RNG.normal(size=3), float(RNG.uniform(-7, 7))
-        assert np.abs(np.array(from_quaternion(q.tolist())) - Rotation.from_quat(q).as_matrix()).max() < ROUNDING
+        assert (
+            np.abs(np.array(from_quaternion(q.tolist())) - Rotation.from_quat(q).as_matrix()).max()
+            < ROUNDING
+        )
         expected = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)).as_matrix()
-        assert np.abs(np.array(from_axis_angle(tuple(axis.tolist()), angle)) - expected).max() < ROUNDING
+        assert (
+            np.abs(np.array(from_axis_angle(tuple(axis.tolist()), angle)) - expected).max()
+            < ROUNDING
+        )
 
 
 def test_directions_of_no_length_are_refused():
@@ -100,7 +110,9 @@ def test_snapping_touches_rounding_only():
 @given(
     angles,
     st.one_of(
-        angles, st.sampled_from([math.pi / 2, -math.pi / 2]), st.floats(-1e-6, 1e-6).map(lambda x: math.pi / 2 + x)
+        angles,
+        st.sampled_from([math.pi / 2, -math.pi / 2]),
+        st.floats(-1e-6, 1e-6).map(lambda x: math.pi / 2 + x),
     ),
     angles,
 )
@@ -116,7 +128,9 @@ def test_rpy_of_a_turn_about_one_axis_is_that_angle():
         rpy = [0.0, 0.0, 0.0]
         rpy[k] = 0.7
         assert to_rpy(from_rpy(rpy)) == pytest.approx(rpy, abs=1e-15)
-    assert to_rpy(from_rpy((0.4, math.pi / 2, 0.0))) == pytest.approx((0.4, math.pi / 2, 0.0), abs=1e-15)
+    assert to_rpy(from_rpy((0.4, math.pi / 2, 0.0))) == pytest.approx(
+        (0.4, math.pi / 2, 0.0), abs=1e-15
+    )
 
 
 def test_a_matrix_is_checked_and_made_orthogonal():
@@ -160,18 +174,27 @@ SEQUENCES = [a + b + c for a in "xyz" for b in "xyz" for c in "xyz" if a != b an
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
 def test_euler_angles_give_every_rotation_back(sequence):
-    """Random ones, and the singular middle angles: 0 and pi where the first axis comes again, else +-pi/2."""
+    """Random ones, and the singular middle angles: 0 and pi where the first axis comes again,
+    else +-pi/2."""
     rng = np.random.default_rng(3)
     rotations = [*Rotation.random(1000, random_state=5).as_matrix()]
     singular = (0.0, math.pi) if sequence[0] == sequence[2] else (math.pi / 2, -math.pi / 2)
     for middle in singular:
         for off in (0.0, 1e-17, 1e-12, 1e-8, -1e-8, 1e-5):
-            rotations += [np.array(from_euler(sequence, (a, middle + off, c))) for a, c in rng.uniform(-3, 3, (5, 2))]
+            rotations += [
+                np.array(from_euler(sequence, (a, middle + off, c)))
+                for a, c in rng.uniform(-3, 3, (5, 2))
+            ]
     assert len(SEQUENCES) == 12
     for R in rotations:
         R = tuple(map(tuple, R.tolist()))
         for zero in ("first", "third"):
-            assert np.abs(np.array(from_euler(sequence, to_euler(sequence, R, zero))) - np.array(R)).max() < 1e-14
+            assert (
+                np.abs(
+                    np.array(from_euler(sequence, to_euler(sequence, R, zero))) - np.array(R)
+                ).max()
+                < 1e-14
+            )
 
 
 def test_where_two_turns_are_one_an_angle_is_zero():
@@ -182,7 +205,8 @@ def test_where_two_turns_are_one_an_angle_is_zero():
 
 
 def test_the_paper_s_turn_about_y_is_none_at_zero():
-    """[Goncalves2022] eq. 3 prints (pi/2, theta, 0), a quarter turn at theta = 0; (pi/2, theta, -pi/2) is meant."""
+    """[Goncalves2022] eq. 3 prints (pi/2, theta, 0), a quarter turn at theta = 0;
+    (pi/2, theta, -pi/2) is meant."""
     assert from_euler("ZXZ", (math.pi / 2, 0.0, -math.pi / 2)) == about("y", 0.0)
     turned = from_euler("ZXZ", (math.pi / 2, 0.6, -math.pi / 2))
     assert np.abs(np.array(turned) - np.array(about("y", 0.6))).max() < 1e-15

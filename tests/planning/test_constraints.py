@@ -1,4 +1,5 @@
-"""Constraints: what a motion keeps, it keeps all along; loops stay closed; what contradicts itself is refused."""
+"""Constraints: what a motion keeps, it keeps all along; loops stay closed;
+what contradicts itself is refused."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def upright(tool: str, tolerance: float = 1e-3) -> Constraint:
 
 @cache
 def upright_ends() -> np.ndarray:
-    """Two configurations with the tool downward, free among shelves, with something between them."""
+    """Two configurations with the tool downward, free among shelves, with something between
+    them."""
     tool, scene = arm().robot.bodies[-1], SCENES["shelves"]
     first = project(arm(), [-2.0, -1.2, 1.4, -1.8, -1.5, 0.2], upright(tool))
     moves = np.random.default_rng(4).uniform(-1.0, 1.0, (200, 6)) * [2.0, 0.8, 1.0, 0.3, 0.3, 2.0]
@@ -56,14 +58,17 @@ def test_a_tool_stays_upright_between_samples_and_the_path_is_proved() -> None:
     assert answer.success and answer.certified, answer
     assert (answer.path[0] == start).all() and (answer.path[-1] == goal).all()
     axis = arm().robot.pose(dense(answer.path), tool)[:, :3, 2]
-    assert np.arccos(np.clip(-axis[:, 2], -1, 1)).max() <= np.sqrt(2) * 1e-3  # each of two angles within 1e-3
+    # each of two angles within 1e-3
+    assert np.arccos(np.clip(-axis[:, 2], -1, 1)).max() <= np.sqrt(2) * 1e-3
     # without the constraint the tool tips over
     bare = plan(arm(), start, goal, SCENES["shelves"])
     tilt = arm().robot.pose(dense(bare.path), tool)[:, 2, 2]
     assert tilt.max() > -0.99
     again = plan(arm(), start, goal, SCENES["shelves"], constraints=[upright(tool)], time_limit=20)
     assert again.path.tobytes() == answer.path.tobytes()
-    many = plan_many(arm(), start, goal, SCENES["shelves"], constraints=[upright(tool)], time_limit=20)
+    many = plan_many(
+        arm(), start, goal, SCENES["shelves"], constraints=[upright(tool)], time_limit=20
+    )
     assert many[0].path.tobytes() == answer.path.tobytes()
     # the rounded path keeps it too
     q, _, _ = answer.to_path()(np.linspace(0.0, 1.0, 3001))
@@ -98,14 +103,22 @@ def two_arms(shapes: bool = True) -> CollisionModel:
             joints.append(Joint(name, "revolute", parent, name, place, axis=(0, 0, 1), limits=WIDE))
             parent, place = name, Placement(position=(0.4, 0, 0))
     robot = lw.Robot(Model("two-arms", tuple(bodies), tuple(joints)))
-    links = {body: [Capsule((0, 0, 0), (0.4, 0, 0), 0.02)] for body in robot.bodies if not body.endswith("2")}
+    links = {
+        body: [Capsule((0, 0, 0), (0.4, 0, 0), 0.02)]
+        for body in robot.bodies
+        if not body.endswith("2")
+    }
     return CollisionModel(robot, links, pairs=[])
 
 
 def test_two_hands_hold_one_tray() -> None:
     model = two_arms()
     tray = np.eye(4)
-    tray[:3, :3], tray[0, 3] = np.diag([-1.0, -1.0, 1.0]), 0.3  # the hands face each other, 0.3 m apart
+    # the hands face each other, 0.3 m apart
+    tray[:3, :3], tray[0, 3] = (
+        np.diag([-1.0, -1.0, 1.0]),
+        0.3,
+    )
     holding = lw.tasks.RelativeFrameTask("right2", "left2", tray, (1, 1, 0), (0, 0, 1))
     begin = np.array([2.0, -1.4, -0.6, 1.1, 1.4, 0.6])
     start, goal = project(model, [begin, begin + [0.4, -0.3, 0, 0.3, 0, 0]], [holding])
@@ -120,8 +133,13 @@ def test_two_hands_hold_one_tray() -> None:
 def test_boxes_keep_a_point_between_planes_and_the_centre_of_mass_over_the_feet() -> None:
     model = two_arms()
     robot = model.robot
-    begin, end = np.array([0.5, 1.4, 0.3, 1.6, 0.7, 0.3]), np.array([1.7, -0.9, -0.5, 2.6, -0.6, 0.4])
-    feet = Constraint(lw.tasks.CenterOfMassTask((0.0, 0.0, 0.0), cost=(1, 1, 0)), (-0.02, -2, 0), (0.25, 2, 0))
+    begin, end = (
+        np.array([0.5, 1.4, 0.3, 1.6, 0.7, 0.3]),
+        np.array([1.7, -0.9, -0.5, 2.6, -0.6, 0.4]),
+    )
+    feet = Constraint(
+        lw.tasks.CenterOfMassTask((0.0, 0.0, 0.0), cost=(1, 1, 0)), (-0.02, -2, 0), (0.25, 2, 0)
+    )
     hand = lw.tasks.FrameTask("left2", np.eye(4), position_cost=(0, 1, 0), rotation_cost=0.0)
     between = Constraint(hand, lower=-0.72, upper=-0.1)  # y of the hand 0.1 .. 0.72 m
     ends = project(model, [begin, end], [feet, between])
@@ -140,19 +158,25 @@ def test_boxes_keep_a_point_between_planes_and_the_centre_of_mass_over_the_feet(
 
 
 def test_a_box_that_is_kept_holds_nothing_back() -> None:
-    """The nearest configuration that meets an equality is the same, whether or not a wide box is met besides."""
+    """The nearest configuration that meets an equality is the same,
+    whether or not a wide box is met besides."""
     model = two_arms()
     q = np.array([0.5, 1.4, 0.3, 1.6, 0.7, 0.3])
     at = model.robot.pose(q, "left2")
     aside = at.copy()
     aside[0, 3] += 0.1
     equal = lw.tasks.FrameTask("left2", aside, position_cost=(1, 0, 0), rotation_cost=0.0)
-    wide = Constraint(lw.tasks.FrameTask("left2", at, position_cost=(0, 1, 0), rotation_cost=0.0), -0.5, 0.5)
-    np.testing.assert_allclose(project(model, q, [equal, wide]), project(model, q, [equal]), atol=1e-9)
+    wide = Constraint(
+        lw.tasks.FrameTask("left2", at, position_cost=(0, 1, 0), rotation_cost=0.0), -0.5, 0.5
+    )
+    np.testing.assert_allclose(
+        project(model, q, [equal, wide]), project(model, q, [equal]), atol=1e-9
+    )
 
 
 def test_the_tilt_of_an_axis_is_what_the_task_misses() -> None:
-    """Two rotations of three as the tilt of the third axis: the same to first order, so boxes mean the same."""
+    """Two rotations of three as the tilt of the third axis: the same to first order,
+    so boxes mean the same."""
     robot, tool = arm().robot, arm().robot.bodies[-1]
     q = np.array([0.2, -1.4, 1.6, -1.2, -1.4, 0.3])
     target = robot.pose(q, tool)
@@ -170,7 +194,9 @@ def test_the_tilt_of_an_axis_is_what_the_task_misses() -> None:
 def four_bar_with_arm() -> CollisionModel:
     """The four-bar linkage with two links hinged to its coupler."""
     bar = lw.load("four-bar")
-    joints = tuple(replace(j, limits=WIDE) if j.kind.name == "revolute" else j for j in bar.model.joints)
+    joints = tuple(
+        replace(j, limits=WIDE) if j.kind.name == "revolute" else j for j in bar.model.joints
+    )
     whole = lw.Robot(replace(bar.model, joints=joints)).attach(two_links(), "coupler", (0.9, 0, 0))
     links: dict[str, Any] = {"upper": [Capsule((0, 0, 0), (0.4, 0, 0), 0.02)]}
     links |= {"lower": [Capsule((0, 0, 0), (0.3, 0, 0), 0.02)]}
@@ -181,14 +207,26 @@ def two_links() -> lw.Robot:
     inertia = MassProperties(0.2, (0.2, 0.0, 0.0), ((0.01, 0, 0), (0, 0.01, 0), (0, 0, 0.01)))
     joints = (
         Joint("shoulder", "revolute", None, "upper", axis=(0, 1, 0), limits=WIDE),
-        Joint("elbow", "revolute", "upper", "lower", Placement(position=(0.4, 0, 0)), axis=(0, 1, 0), limits=WIDE),
+        Joint(
+            "elbow",
+            "revolute",
+            "upper",
+            "lower",
+            Placement(position=(0.4, 0, 0)),
+            axis=(0, 1, 0),
+            limits=WIDE,
+        ),
     )
     return lw.Robot(Model("two-links", (Body("upper", inertia), Body("lower", inertia)), joints))
 
 
 def test_loops_stay_closed_while_an_arm_on_them_moves() -> None:
     model = four_bar_with_arm()
-    names = [joint for joint in model.robot.joints if joint in ("crank", "coupler", "rocker", "shoulder", "elbow")]
+    names = [
+        joint
+        for joint in model.robot.joints
+        if joint in ("crank", "coupler", "rocker", "shoulder", "elbow")
+    ]
     first = dict(crank=1.0, coupler=-0.5, rocker=1.8, shoulder=0.4, elbow=0.5)
     last = dict(crank=2.6, coupler=-1.9, rocker=2.2, shoulder=-1.0, elbow=-0.8)
     start, goal = project(model, [[row[n] for n in names] for row in (first, last)], ())
@@ -207,10 +245,19 @@ def test_loops_stay_closed_while_an_arm_on_them_moves() -> None:
 
 def test_what_cannot_be_kept_is_said() -> None:
     tool, (start, goal) = arm().robot.bodies[-1], upright_ends()
-    both = [upright(tool), lw.tasks.FrameTask(tool, np.eye(4), position_cost=0.0, rotation_cost=1.0)]
-    with pytest.raises(NotPossible, match="constraints contradict each other at the start: no configuration near it"):
+    both = [
+        upright(tool),
+        lw.tasks.FrameTask(tool, np.eye(4), position_cost=0.0, rotation_cost=1.0),
+    ]
+    with pytest.raises(
+        NotPossible,
+        match="constraints contradict each other at the start: no configuration near it",
+    ):
         plan(arm(), start, goal, constraints=both)
-    with pytest.raises(InvalidInput, match=r'start breaks the constraint "frame .*" by .*lw\.planning\.project gives'):
+    with pytest.raises(
+        InvalidInput,
+        match=r'start breaks the constraint "frame .*" by .*lw\.planning\.project gives',
+    ):
         plan(arm(), start + [0, 0, 0, 0.1, 0.05, 0], goal, constraints=[upright(tool)])
     off = plan(arm(), start, goal + [0, 0, 0, 0.1, 0.05, 0], constraints=[upright(tool)])
     assert not off.success and off.reason.startswith('goal breaks the constraint "frame')
@@ -225,7 +272,9 @@ def test_what_cannot_be_kept_is_said() -> None:
         plan(arm(), start, goal, constraints=[lw.tasks.FrameTask(tool, DOWN, 0.0, 0.0)])
     with pytest.raises(InvalidInput, match=r"task is 3, expected one of lw\.tasks"):
         plan(arm(), start, goal, constraints=[3])
-    with pytest.raises(UnknownName, match='plan_many: there is no option "stp"; did you mean "step"'):
+    with pytest.raises(
+        UnknownName, match='plan_many: there is no option "stp"; did you mean "step"'
+    ):
         plan_many(arm(), start, goal, stp=0.1)
     # the wrist turned over: another sheet of the manifold, which no motion reaches
     other = project(arm(), start * [1, 1, 1, 1, -1, 1] + [0, 0, 0, np.pi, 0, 0], upright(tool))

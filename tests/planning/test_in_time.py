@@ -1,4 +1,5 @@
-"""Plans in time: no instant touches what moves, joints keep their speeds, nobody arrives earlier than can be."""
+"""Plans in time: no instant touches what moves, joints keep their speeds,
+nobody arrives earlier than can be."""
 
 from __future__ import annotations
 
@@ -29,7 +30,11 @@ def least_gap(answer: TimedPlan, radius: float) -> float:
     for each in answer.moving:
         for shape in each.shapes:
             there = np.array(shape.center) + t[:, None] * np.array(each.velocity)
-            gaps.append(np.linalg.norm(there - np.c_[here, np.zeros(len(t))], axis=1) - shape.radius - radius)
+            gaps.append(
+                np.linalg.norm(there - np.c_[here, np.zeros(len(t))], axis=1)
+                - shape.radius
+                - radius
+            )
     return float(np.min(gaps))
 
 
@@ -40,25 +45,34 @@ def own_radius() -> float:
 
 def test_alone_it_goes_as_fast_as_its_slowest_joint() -> None:
     answer = plan_in_time(point(), LEFT, RIGHT, speeds=[SPEED, 0.1], nodes=20)
-    assert answer.success and answer.certified and answer.times.tolist() == [0.0, pytest.approx(2.4)]
+    assert (
+        answer.success and answer.certified and answer.times.tolist() == [0.0, pytest.approx(2.4)]
+    )
     np.testing.assert_array_equal(answer.path, [LEFT, RIGHT])
 
 
 def test_it_waits_for_what_comes_through_the_tunnel_and_no_instant_touches() -> None:
-    ball = Moving(Sphere((0.6, 0.0, 0.0), 0.19), (-0.5, 0.0, 0.0))  # fills the tunnel until it is out at the left
+    # fills the tunnel until it is out at the left
+    ball = Moving(Sphere((0.6, 0.0, 0.0), 0.19), (-0.5, 0.0, 0.0))
     answer = plan_in_time(point(), LEFT, RIGHT, TUNNEL, ball, speeds=SPEED, nodes=200)
     assert answer.success and answer.certified, answer
     assert (answer.path[0] == LEFT).all() and (answer.path[-1] == RIGHT).all()
-    inside = (0.6 + 0.5) / 0.5  # [s] when its centre is out; from there to the goal it is at least 1.7 m
+    # [s] when its centre is out; from there to the goal it is at least 1.7 m
+    inside = (0.6 + 0.5) / 0.5
     assert answer.times[-1] > inside + 1.7
     assert least_gap(answer, own_radius()) >= answer.clearance - 1e-12 > 0.0
     rates = np.abs(np.diff(answer.path, axis=0)) / np.diff(answer.times)[:, None]
     assert rates.max() <= SPEED * (1 + 1e-9)
     assert not point().collides(answer.at(np.linspace(0, answer.times[-1], 500)), TUNNEL).any()
     again = plan_in_time(point(), LEFT, RIGHT, TUNNEL, ball, speeds=SPEED, nodes=200)
-    assert again.path.tobytes() == answer.path.tobytes() and again.times.tobytes() == answer.times.tobytes()
+    assert (
+        again.path.tobytes() == answer.path.tobytes()
+        and again.times.tobytes() == answer.times.tobytes()
+    )
     # the same ball standing still in the tunnel: there is no way
-    still = plan_in_time(point(), LEFT, RIGHT, TUNNEL, Moving(Sphere((0.0, 0.0, 0.0), 0.21), (0, 0, 0)), speeds=SPEED)
+    still = plan_in_time(
+        point(), LEFT, RIGHT, TUNNEL, Moving(Sphere((0.0, 0.0, 0.0), 0.21), (0, 0, 0)), speeds=SPEED
+    )
     assert not still.success and still.reason.startswith("no path") and len(still.path) == 0
 
 
@@ -74,16 +88,23 @@ def test_an_arm_among_moving_spheres() -> None:
     q = np.array([0.2, -1.4, 1.6, -1.2, -1.4, 0.3])
     goal = q + [1.2, 0.2, -0.3, 0.1, 0.2, 0.0]
     tool = model.robot.pose(0.5 * (q + goal), model.robot.bodies[-1])[:3, 3]
-    ball = Moving([Sphere(tool + [0.0, 0.0, -0.5], 0.08)], (0.0, 0.0, 0.8))  # through the middle of the straight way
+    # through the middle of the straight way
+    ball = Moving([Sphere(tool + [0.0, 0.0, -0.5], 0.08)], (0.0, 0.0, 0.8))
     alone = plan_in_time(model, q, goal, None, (), nodes=60, speeds=1.0)
     answer = plan_in_time(model, q, goal, None, [ball], nodes=60, speeds=1.0)
-    assert alone.success and answer.success and answer.certified and answer.times[-1] >= alone.times[-1]
+    assert (
+        alone.success
+        and answer.success
+        and answer.certified
+        and answer.times[-1] >= alone.times[-1]
+    )
     for t in np.linspace(0.0, answer.times[-1], 200):
         assert not model.collides(answer.at(t), answer.scene(t))
 
 
 def test_pairs_that_only_coal_knows_are_proved_as_well() -> None:
-    """A box among boxes: samples step over a plate, the proof does not, and the bound is that of the gap beside."""
+    """A box among boxes: samples step over a plate, the proof does not,
+    and the bound is that of the gap beside."""
     pytest.importorskip("coal")
     boxes = CollisionModel(point().robot, {"point": [Box((0.001, 0.001, 0.001))]}, pairs=[])
     assert not boxes.in_machine_code([Box((1, 1, 1))])

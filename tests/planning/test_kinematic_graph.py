@@ -1,4 +1,5 @@
-"""The kinematic graph against an independent search in plain sets, published sizes and node optima."""
+"""The kinematic graph against an independent search in plain sets, published sizes and node
+optima."""
 
 from __future__ import annotations
 
@@ -48,13 +49,19 @@ def spatial_arm() -> lw.Robot:
 
 
 def plain_graph(shape, wraps, voxel):
-    """Vertices as sets of nodes and edges as pairs, by breadth-first search over a dictionary; nothing shared."""
-    nodes = {place: voxel[place] for place in itertools.product(*(range(n) for n in shape)) if voxel[place] >= 0}
+    """Vertices as sets of nodes and edges as pairs, by breadth-first search over a dictionary;
+    nothing shared."""
+    nodes = {
+        place: voxel[place]
+        for place in itertools.product(*(range(n) for n in shape))
+        if voxel[place] >= 0
+    }
 
     def near(place):
         for step in itertools.product((-1, 0, 1), repeat=len(shape)):
             there = tuple(
-                (p + s) % n if w and n > 2 else p + s for p, s, n, w in zip(place, step, shape, wraps, strict=True)
+                (p + s) % n if w and n > 2 else p + s
+                for p, s, n, w in zip(place, step, shape, wraps, strict=True)
             )
             if any(step) and there in nodes and there != place:
                 yield there
@@ -71,7 +78,9 @@ def plain_graph(shape, wraps, voxel):
                     owner[there] = count
                     queue.append(there)
         count += 1
-    edges = {tuple(sorted((owner[a], owner[b]))) for a in nodes for b in near(a) if owner[a] != owner[b]}
+    edges = {
+        tuple(sorted((owner[a], owner[b]))) for a in nodes for b in near(a) if owner[a] != owner[b]
+    }
     return owner, count, edges
 
 
@@ -121,7 +130,8 @@ CHAINS = ((0.5, 0.4), (0.31, 0.57), (0.41, 0.33, 0.22))
 )
 @settings(max_examples=40, deadline=None)
 def test_laws_of_every_graph(lengths, values, voxel, share, seed):
-    """Digest 5.4: partition, witnesses, mirror, restored obstacles, A* as Dijkstra, free refined ways."""
+    """Digest 5.4: partition, witnesses, mirror, restored obstacles, A* as Dijkstra,
+    free refined ways."""
     robot = planar_chain(lengths)
     generator = np.random.default_rng(seed)
     ends = np.sort(generator.uniform(-3.0, 3.0, (len(lengths), 2)), axis=1)
@@ -131,7 +141,9 @@ def test_laws_of_every_graph(lengths, values, voxel, share, seed):
     assert whole.grid.size == values ** len(lengths)
     assert np.isfinite(whole.vertex_costs(whole.nodes[0])).all()  # the box is connected
     # elbow up for elbow down: the same graph, but for nodes on faces of voxels
-    mirrored = KinematicGraph.build(robot, robot.bodies[-1], resolution, voxel, ranges=-ends[:, ::-1])
+    mirrored = KinematicGraph.build(
+        robot, robot.bodies[-1], resolution, voxel, ranges=-ends[:, ::-1]
+    )
     if np.abs(np.abs(whole.positions / voxel % 1.0) - 0.5).min() > 1e-9:
         sizes = [np.sort(each.vertices.count) for each in (whole, mirrored)]
         np.testing.assert_array_equal(*sizes)
@@ -190,9 +202,13 @@ def test_facts_of_the_planar_graph():
     assert np.isfinite(graph().vertex_costs(START)).all()  # one component
     start = graph().vertex_of(START)
     np.testing.assert_allclose(np.degrees(graph().vertices.q[start]), [30.0, 57.5], atol=1e-9)
-    np.testing.assert_allclose(graph().vertices.position[start], [0.45018728, 0.64913357, 0.0], atol=1e-8)
+    np.testing.assert_allclose(
+        graph().vertices.position[start], [0.45018728, 0.64913357, 0.0], atol=1e-8
+    )
     branches = np.degrees(graph().vertices.q[graph().vertices_at(GOAL)])
-    np.testing.assert_allclose(branches, [[-168.488372, -100.093023], [106.619048, 100.0]], atol=1e-6)
+    np.testing.assert_allclose(
+        branches, [[-168.488372, -100.093023], [106.619048, 100.0]], atol=1e-6
+    )
 
 
 def test_holes_are_voxels_that_the_point_passes_between_nodes():
@@ -233,7 +249,12 @@ def test_ways_near_singular_places_are_dearer_by_the_dexterity_that_is_lost_ther
 
 # disc: blocked nodes, vertices, edges; cost: graph way, node optimum
 DISCS = {
-    (0.1, 0.7, 0.1): (3430, 2355, 6955, {"joint": (2.1134036662, 1.8465407186), "task": (1.0867306644, 0.9885992662)}),
+    (0.1, 0.7, 0.1): (
+        3430,
+        2355,
+        6955,
+        {"joint": (2.1134036662, 1.8465407186), "task": (1.0867306644, 0.9885992662)},
+    ),
     (0.05, 0.55, 0.08): (
         8877,
         2286,
@@ -292,7 +313,10 @@ def test_a_collision_model_blocks_what_its_shapes_touch_and_proves_every_step():
     assert not model.collides(
         np.concatenate([np.linspace(a, b, 50) for a, b in itertools.pairwise(way.path)]), ball
     ).any()
-    assert coarse.plan(START, GOAL).certified_free is None and beside.plan(START, GOAL, certify=False).success
+    assert (
+        coarse.plan(START, GOAL).certified_free is None
+        and beside.plan(START, GOAL, certify=False).success
+    )
     # to where it is already there is a way of one node, which was tested itself
     stays = beside.plan(START, START, goal_is="configuration")
     assert stays.success and stays.certified_free and stays.path.shape == (1, 2)
@@ -302,7 +326,8 @@ def test_a_collision_model_blocks_what_its_shapes_touch_and_proves_every_step():
 
 
 class Refusing:
-    """A model in which nothing collides and no step is proved that crosses q1 = 60 deg with q2 above some value."""
+    """A model in which nothing collides and no step is proved that crosses q1 = 60 deg with q2
+    above some value."""
 
     def __init__(self, above: float) -> None:
         self.above = math.radians(above)
@@ -330,10 +355,13 @@ def test_steps_that_are_not_proved_are_gone_around_at_last_through_the_whole_map
         guarded = coarse.with_obstacles(Refusing(above), ())
         rounds.clear()
         way = guarded.plan(START, goal, "joint")
-        assert len(rounds) <= 6  # a wall of 72 steps is asked about along its length, not one way after the other
+        # a wall of 72 steps is asked about along its length, not one way after the other
+        assert len(rounds) <= 6
         assert way.success is success and way.certified_free is success
         if not success:
-            assert way.reason.startswith("every way touches between its nodes at this resolution (joint steps 0.08727")
+            assert way.reason.startswith(
+                "every way touches between its nodes at this resolution (joint steps 0.08727"
+            )
             continue
         assert guarded.obstacles[0].certify_motion(way.path[:-1], way.path[1:], None).free.all()
         np.testing.assert_allclose(way.path[[0, -1]], [START, goal], atol=1e-12)
@@ -345,11 +373,14 @@ def test_steps_that_are_not_proved_are_gone_around_at_last_through_the_whole_map
             passed = owners[np.r_[True, owners[1:] != owners[:-1]]]
             assert way.vertices == tuple(passed.tolist()) and way.cost > straight.cost
             steps = coarse._graph("joint")
-            assert way.cost == pytest.approx(sum(steps[a, b] for a, b in itertools.pairwise(way.vertices)))
+            assert way.cost == pytest.approx(
+                sum(steps[a, b] for a, b in itertools.pairwise(way.vertices))
+            )
 
 
 def test_no_way_where_there_is_none():
-    """The trap: link 1 cannot pass the disc, so the branch at (106.6, 100) deg is out of reach inside the ranges."""
+    """The trap: link 1 cannot pass the disc, so the branch at (106.6, 100) deg is out of reach
+    inside the ranges."""
     trap = graph().without_nodes(colliding(graph().nodes, (0.05, 0.55, 0.08)))
     branch = np.radians([106.6, 100.0])
     plan = trap.plan(START, branch, "joint")
@@ -369,7 +400,9 @@ def test_the_paper_s_heuristic_is_told_to_be_inadmissible():
     misled = graph().plan(START, GOAL, paper_cost, heuristic=paper_heuristic)
     assert own.certified_optimal and not misled.certified_optimal
     assert misled.cost > own.cost
-    flat = graph().plan(START, GOAL, "task", heuristic=lambda vertices, goals: np.zeros(len(vertices)))
+    flat = graph().plan(
+        START, GOAL, "task", heuristic=lambda vertices, goals: np.zeros(len(vertices))
+    )
     assert flat.certified_optimal
     assert flat.cost == pytest.approx(graph().plan(START, GOAL, "task").cost, rel=1e-12)
     assert flat.expanded > graph().plan(START, GOAL, "task").expanded
@@ -380,7 +413,8 @@ def test_every_vertex_lies_in_one_voxel_and_nodes_are_partitioned():
     assert (owner >= 0).all()
     assert graph().vertices.count.sum() == graph().grid.size
     for voxels in np.split(
-        graph().voxel_of_node[np.argsort(owner, kind="stable")], np.cumsum(graph().vertices.count)[:-1]
+        graph().voxel_of_node[np.argsort(owner, kind="stable")],
+        np.cumsum(graph().vertices.count)[:-1],
     ):
         assert (voxels == voxels[0]).all()
 
@@ -421,7 +455,9 @@ def test_half_way_between_nodes_the_lower_one_is_the_nearest():
     for k in range(0, 360, 7):
         between = grid.values[0][k] + math.radians(0.5)
         assert np.unravel_index(grid.nearest(np.array([between, between])), grid.shape) == (k, k)
-        assert np.unravel_index(grid.nearest(np.array([between + 1e-6, between - 1e-6])), grid.shape) == (k + 1, k)
+        assert np.unravel_index(
+            grid.nearest(np.array([between + 1e-6, between - 1e-6])), grid.shape
+        ) == (k + 1, k)
     ring = JointGrid((np.arange(8) * math.pi / 4,), (True,))
     assert ring.nearest(np.array([7.5 * math.pi / 4])) == 0  # the last one beside the first
     assert ring.nearest(np.array([7.4 * math.pi / 4])) == 7
@@ -469,7 +505,8 @@ def test_with_a_tolerance_vertices_around_the_goal_will_do_too():
     costs = coarse.vertex_costs(START)
     within = np.union1d(np.flatnonzero(near), coarse.vertices_at(GOAL))
     assert wide.cost == pytest.approx(costs[within].min(), rel=1e-12)
-    hole = coarse.plan(START, (0.0, 0.0, 0.0), tolerance=0.2)  # nothing reaches it, something comes near
+    # nothing reaches it, something comes near
+    hole = coarse.plan(START, (0.0, 0.0, 0.0), tolerance=0.2)
     assert hole.success and not coarse.plan(START, (0.0, 0.0, 0.0)).success
 
 
@@ -481,7 +518,11 @@ def test_holes_are_warned_of_and_steps_are_fitted_to_their_range(caplog):
         assert not caplog.text
         snapped = KinematicGraph.build(arm, "link2", 0.03, 0.1, ranges=ranges)
         assert 'the step of joint "joint1" is 0.030303, so that both ends are met' in caplog.text
-        assert snapped.grid.shape == (34, 34) and snapped.nodes.min() == 0.0 and snapped.nodes.max() == 1.0
+        assert (
+            snapped.grid.shape == (34, 34)
+            and snapped.nodes.min() == 0.0
+            and snapped.nodes.max() == 1.0
+        )
         caplog.clear()
         KinematicGraph.build(arm, "link2", 0.05, 0.02, ranges=ranges)
     assert "moves up to 0.045 m in one grid step and voxels are 0.02 m" in caplog.text
@@ -489,16 +530,33 @@ def test_holes_are_warned_of_and_steps_are_fitted_to_their_range(caplog):
 
 def test_joints_that_slide_have_a_resolution_of_their_own():
     rows = [
-        {"a": 0.4, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute", "limits": (-1.0, 1.0)},
-        {"a": 0.0, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "prismatic", "limits": (0.0, 0.3)},
+        {
+            "a": 0.4,
+            "d": 0.0,
+            "alpha": 0.0,
+            "theta": 0.0,
+            "joint": "revolute",
+            "limits": (-1.0, 1.0),
+        },
+        {
+            "a": 0.0,
+            "d": 0.0,
+            "alpha": 0.0,
+            "theta": 0.0,
+            "joint": "prismatic",
+            "limits": (0.0, 0.3),
+        },
     ]
     arm = lw.Robot.from_dh(rows, check="any", name="turn and lift")
-    with pytest.raises(InvalidInput, match=r'is 0\.1 for all joints, but joint "joint2" slides: give one a joint'):
+    with pytest.raises(
+        InvalidInput, match=r'is 0\.1 for all joints, but joint "joint2" slides: give one a joint'
+    ):
         KinematicGraph.build(arm, "link2", 0.1, 0.1)
     mixed = KinematicGraph.build(arm, "link2", (0.1, 0.05), 0.1)
     assert mixed.grid.shape == (21, 7)
     with pytest.raises(
-        InvalidInput, match=r"joint_resolution has shape \(3,\), expected one number or 2: joint1, joint2"
+        InvalidInput,
+        match=r"joint_resolution has shape \(3,\), expected one number or 2: joint1, joint2",
     ):
         KinematicGraph.build(arm, "link2", (0.1, 0.05, 0.1), 0.1)
 
@@ -536,13 +594,17 @@ def test_the_wrist_s_centre_of_a_decoupled_arm():
     T = arm.pose(q, regional.body)
     center = T[:, :3, 3] + T[:, :3, :3] @ regional.position
     # seen from the flange, the centre stays where it is while the wrist turns
-    local = [np.linalg.solve(arm.pose(x, frame), np.append(c, 1.0))[:3] for x, c in zip(q, center, strict=True)]
+    local = [
+        np.linalg.solve(arm.pose(x, frame), np.append(c, 1.0))[:3]
+        for x, c in zip(q, center, strict=True)
+    ]
     assert np.ptp([np.linalg.norm(x) for x in local]) < 1e-9
     alone = split_regional(arm)
     assert (alone.joints, alone.body) == (regional.joints, regional.body)
     np.testing.assert_array_equal(alone.position, regional.position)
     with pytest.raises(
-        NotPossible, match=r"miss each other by .* m: d5 = 0\.0997 m; a decoupled wrist has a4 = a5 = d5"
+        NotPossible,
+        match=r"miss each other by .* m: d5 = 0\.0997 m; a decoupled wrist has a4 = a5 = d5",
     ):
         split_regional(lw.load("ur5e"), "tool0")
 
@@ -556,14 +618,21 @@ def test_a_graph_is_the_same_after_a_file_and_another_robot_s_is_refused(tmp_pat
     own = build(planar_arm(), 5.0, 0.05)
     file = own.save(tmp_path / "planar.npz")
     again = KinematicGraph.load(file, planar_arm())
-    assert (again.point, again.columns, again.grid.wraps) == (own.point, own.columns, own.grid.wraps)
+    assert (again.point, again.columns, again.grid.wraps) == (
+        own.point,
+        own.columns,
+        own.grid.wraps,
+    )
     for name in ("positions", "voxel_of_node", "voxels", "vertex_of_node", "edges"):
         np.testing.assert_array_equal(getattr(again, name), getattr(own, name))
     ways = [each.plan(START, GOAL) for each in (own, again)]
     assert ways[0].vertices == ways[1].vertices and ways[0].path_cost == ways[1].path_cost
     # what obstacles took away is not in the file: they are brought again
     half = own.without_nodes(np.arange(own.grid.size) % 2 == 0)
-    assert KinematicGraph.load(half.save(tmp_path / "half.npz"), planar_arm()).edges.tobytes() == own.edges.tobytes()
+    assert (
+        KinematicGraph.load(half.save(tmp_path / "half.npz"), planar_arm()).edges.tobytes()
+        == own.edges.tobytes()
+    )
     with pytest.raises(InvalidFile, match='graph of "planar-2r"; robot "ur5e" is without "joint1"'):
         KinematicGraph.load(file, lw.load("ur5e"))
     with pytest.raises(InvalidFile, match=r'stands .* m off that of robot "spatial-3r"'):

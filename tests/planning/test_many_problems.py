@@ -1,4 +1,5 @@
-"""Every problem of MotionBenchMaker: solved, proved, and free for Pinocchio and coal at samples 1/500 rad apart.
+"""Every problem of MotionBenchMaker: solved, proved,
+and free for Pinocchio and coal at samples 1/500 rad apart.
 
 `make truth`; some ten minutes. The plain tests take three problems of the Panda.
 """
@@ -38,16 +39,24 @@ class Peer:
             frame = self.model.frames[frame_id]
             for k, shape in enumerate(shapes):
                 place = frame.placement * pin.SE3(np.eye(3), np.array(shape.center))
-                own = pin.GeometryObject(f"{body} {k}", frame.parentJoint, frame_id, place, coal.Sphere(shape.radius))
+                own = pin.GeometryObject(
+                    f"{body} {k}", frame.parentJoint, frame_id, place, coal.Sphere(shape.radius)
+                )
                 parts.setdefault(body, []).append(self.geometry.addGeometryObject(own))
-        moving = [body for body in parts if self.model.frames[self.model.getFrameId(body)].parentJoint]
+        moving = [
+            body for body in parts if self.model.frames[self.model.getFrameId(body)].parentJoint
+        ]
         around = [self._obstacle(coal, f"obstacle {k}", shape) for k, shape in enumerate(obstacles)]
-        pairs = [(a, b) for one, other in model.pairs.checked for a in parts[one] for b in parts[other]]
+        pairs = [
+            (a, b) for one, other in model.pairs.checked for a in parts[one] for b in parts[other]
+        ]
         pairs += [(a, b) for body in moving for a in parts[body] for b in around]
         for a, b in pairs:
             self.geometry.addCollisionPair(pin.CollisionPair(a, b))
         self.data, self.geometry_data = self.model.createData(), pin.GeometryData(self.geometry)
-        self.order = [self.model.joints[self.model.getJointId(name)].idx_q for name in model.robot.joints]
+        self.order = [
+            self.model.joints[self.model.getJointId(name)].idx_q for name in model.robot.joints
+        ]
 
     def _obstacle(self, coal, name: str, shape) -> int:
         if isinstance(shape, Box):
@@ -59,14 +68,21 @@ class Peer:
             assert isinstance(shape, Capsule), shape
             start, end = np.array(shape.start), np.array(shape.end)
             length = float(np.linalg.norm(end - start))
-            turn = self.pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), (end - start) / length)
-            body, place = coal.Capsule(shape.radius, length), self.pin.SE3(turn.matrix(), 0.5 * (start + end))
+            turn = self.pin.Quaternion.FromTwoVectors(
+                np.array([0.0, 0.0, 1.0]), (end - start) / length
+            )
+            body, place = (
+                coal.Capsule(shape.radius, length),
+                self.pin.SE3(turn.matrix(), 0.5 * (start + end)),
+            )
         return self.geometry.addGeometryObject(self.pin.GeometryObject(name, 0, 0, place, body))
 
     def touches(self, q: np.ndarray) -> bool:
         theirs = np.zeros(self.model.nq)
         theirs[self.order] = q
-        return self.pin.computeCollisions(self.model, self.data, self.geometry, self.geometry_data, theirs, True)
+        return self.pin.computeCollisions(
+            self.model, self.data, self.geometry, self.geometry_data, theirs, True
+        )
 
 
 def fine(path: np.ndarray) -> np.ndarray:

@@ -10,7 +10,16 @@ import pytest
 
 import linkwork as lw
 from linkwork import deadlines
-from linkwork.collision import Box, Capsule, CollisionModel, Convex, HeightField, Obstacles, Sphere, TaperedCapsule
+from linkwork.collision import (
+    Box,
+    Capsule,
+    CollisionModel,
+    Convex,
+    HeightField,
+    Obstacles,
+    Sphere,
+    TaperedCapsule,
+)
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning import CartesianPath, Replanner, Roadmap, cartesian, free_axis
 from linkwork.planning.cartesian import _end
@@ -35,19 +44,31 @@ def test_a_tool_goes_straight_and_says_where_it_stops() -> None:
     way = there[:3, 3] - here[:3, 3]
     along = (poses[:, :3, 3] - here[:3, 3]) @ way / (way @ way)
     np.testing.assert_allclose(poses[:, :3, 3], here[:3, 3] + along[:, None] * way, atol=1e-5)
-    np.testing.assert_allclose(poses[:, :3, :3], np.broadcast_to(here[:3, :3], (len(poses), 3, 3)), atol=1e-5)
+    np.testing.assert_allclose(
+        poses[:, :3, :3], np.broadcast_to(here[:3, :3], (len(poses), 3, 3)), atol=1e-5
+    )
     assert np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1).max() < 0.005 + 1e-5
     # something in the way of the tool, some way ahead
     wall = [Sphere(here[:3, 3] + 1.6 * way, 0.02)]
     longer = here.copy()
     longer[:3, 3] += 2.0 * way
     stopped = cartesian(model, longer, tool, Q, wall)
-    assert not stopped.success and 0.2 < stopped.fraction < 0.9 and stopped.reason.startswith("collision")
+    assert (
+        not stopped.success
+        and 0.2 < stopped.fraction < 0.9
+        and stopped.reason.startswith("collision")
+    )
     assert not model.collides(stopped.q, wall).any()
     far = here.copy()
     far[:3, 3] *= 4.0
     beyond = cartesian(model, far, tool, Q)
-    assert not beyond.success and beyond.reason.split(":")[0] in ("reach", "singularity", "limit", "jump", "collision")
+    assert not beyond.success and beyond.reason.split(":")[0] in (
+        "reach",
+        "singularity",
+        "limit",
+        "jump",
+        "collision",
+    )
     with pytest.raises(InvalidInput, match="spacing is 0"):
         cartesian(model, there, tool, Q, spacing=0.0)
 
@@ -56,11 +77,14 @@ def test_a_tool_goes_straight_and_says_where_it_stops() -> None:
 def elbowed() -> CollisionModel:
     """A seven-axis arm with a ball at its elbow alone."""
     robot = lw.load("iiwa14")
-    return CollisionModel(robot, {robot.model.joint(robot.joints[3]).child: [Sphere((0, 0, 0), 0.01)]}, pairs=[])
+    return CollisionModel(
+        robot, {robot.model.joint(robot.joints[3]).child: [Sphere((0, 0, 0), 0.01)]}, pairs=[]
+    )
 
 
 def assert_goes_through(model: CollisionModel, path: CartesianPath, obstacles: Obstacles) -> None:
-    """All poses one after the other, each reached, no motion in between touches anything or jumps."""
+    """All poses one after the other, each reached, no motion in between touches anything or
+    jumps."""
     assert path.success and path.reason == "complete"
     assert path.index[0] == 0 and path.index[-1] == len(path.poses) - 1
     assert set(np.diff(path.index).tolist()) <= {0, 1}
@@ -91,7 +115,8 @@ def test_the_elbow_of_a_seven_axis_arm_makes_way() -> None:
     stopped = cartesian(handed, there, tip, q0, wall)
     assert not stopped.success and stopped.reason.startswith("collision")
     assert (
-        not handed.collides(stopped.q, wall).any() and stopped.index[-1] / (len(stopped.poses) - 1) == stopped.fraction
+        not handed.collides(stopped.q, wall).any()
+        and stopped.index[-1] / (len(stopped.poses) - 1) == stopped.fraction
     )
 
 
@@ -110,7 +135,8 @@ def test_an_elbow_makes_way_between_poses_far_apart() -> None:
 
 
 def test_the_best_way_through_layers_is_found_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Against shortest paths by relaxing all edges; only from rows that are reached, few at once, within a limit."""
+    """Against shortest paths by relaxing all edges; only from rows that are reached, few at once,
+    within a limit."""
     generator = np.random.default_rng(3)
     layers = [generator.uniform(0.0, 0.5, (12, 2)) for _ in range(4)]
     layers[1][0] = [5.0, 5.0]  # out of reach, and so is what only it could go to
@@ -145,10 +171,13 @@ def test_the_best_way_through_layers_is_found_in_rounds(monkeypatch: pytest.Monk
 
 
 def test_a_tool_spins_where_it_may_and_that_helps() -> None:
-    """A fin beside the tool's axis passes a post: with all axes it hits it, free to spin it turns away."""
+    """A fin beside the tool's axis passes a post: with all axes it hits it,
+    free to spin it turns away."""
     robot = arm().robot
     tool = robot.bodies[-1]
-    model = CollisionModel(robot, {tool: [Capsule((0.0, 0.0, 0.0), (0.15, 0.0, 0.0), 0.01)]}, pairs=[])
+    model = CollisionModel(
+        robot, {tool: [Capsule((0.0, 0.0, 0.0), (0.15, 0.0, 0.0), 0.01)]}, pairs=[]
+    )
     there = robot.pose(Q, tool)
     there[:3, 3] += [0.0, 0.1, 0.1]
     alone = cartesian(model, there, tool, Q)
@@ -159,8 +188,11 @@ def test_a_tool_spins_where_it_may_and_that_helps() -> None:
     spun = cartesian(model, there, tool, Q, post, axes=("x", "y", "z", "rx", "ry"))
     assert_goes_through(model, spun, post)
     poses = robot.pose(spun.q, tool)
-    np.testing.assert_allclose(poses[:, :3, 2:], spun.poses[spun.index][:, :3, 2:], atol=2e-6)  # its axis and place
-    turned = np.arccos(np.clip(np.sum(poses[:, :3, 0] * spun.poses[spun.index][:, :3, 0], axis=1), -1, 1))
+    # its axis and place
+    np.testing.assert_allclose(poses[:, :3, 2:], spun.poses[spun.index][:, :3, 2:], atol=2e-6)
+    turned = np.arccos(
+        np.clip(np.sum(poses[:, :3, 0] * spun.poses[spun.index][:, :3, 0], axis=1), -1, 1)
+    )
     assert turned.max() > 0.1
 
 
@@ -176,11 +208,19 @@ def test_every_stop_has_its_reason() -> None:
         return _end(model, rows, solved, obstacles, "point", 1 / 32, poses)
 
     assert end(q, None) == (10, "complete")
-    assert end(q, 10) == (9, 'limit: joint "x" is at its limit, at [2.0, 0.0, 0.0] m, 90.0 % of the way')
-    assert end(q, 4)[1].startswith("reach: no configuration near the last one") or "singularity" in end(q, 4)[1]
+    assert end(q, 10) == (
+        9,
+        'limit: joint "x" is at its limit, at [2.0, 0.0, 0.0] m, 90.0 % of the way',
+    )
+    assert (
+        end(q, 4)[1].startswith("reach: no configuration near the last one")
+        or "singularity" in end(q, 4)[1]
+    )
     last, reason = end(q, None, Obstacles({"ball": Sphere((0.5, 0.0, 0.0), 0.1)}))
     assert (
-        last == 4 and reason == 'collision: "point" is 101.0 mm inside "ball", at [0.5, 0.0, 0.0] m, 40.0 % of the way'
+        last == 4
+        and reason
+        == 'collision: "point" is 101.0 mm inside "ball", at [0.5, 0.0, 0.0] m, 40.0 % of the way'
     )
     thin = Obstacles({"plate": Box((0.01, 1.0, 1.0), (0.35, 0.0, 0.0))})
     assert end(q, None, thin)[1].startswith("collision: between two points, at [0.5")
@@ -195,8 +235,11 @@ def test_every_stop_has_its_reason() -> None:
     far = links.robot.pose(start, "lower")
     far[0, 3] += 0.5
     beyond = cartesian(links, far, "lower", start, axes=("x", "y"))
-    assert not beyond.success and beyond.reason.startswith("singularity: the Jacobian has condition"), beyond.reason
-    assert beyond.fraction == 0.0  # the origin of this link is its joint, which goes round the shoulder alone
+    assert not beyond.success and beyond.reason.startswith(
+        "singularity: the Jacobian has condition"
+    ), beyond.reason
+    # the origin of this link is its joint, which goes round the shoulder alone
+    assert beyond.fraction == 0.0
     # velocities along world x, seen by a target whose y axis that is
     J = np.eye(6)[:, :1]
     turned = lw.pose((0.0, 0.0, 0.0), rpy=(0.0, 0.0, -np.pi / 2))
@@ -215,16 +258,25 @@ def test_a_path_is_kept_repaired_or_planned_again() -> None:
     assert first.how == "planned" and first.certified and (first.path[-1] == GOAL).all()
     assert planner.step(START + [0.1, 0.0]).how == "kept"
     onto = planner.step(START + [0.1, 0.0], far.moved("ball", (0.0, 0.0, 0.0)))
-    assert onto.how in ("joined", "planned") and onto.certified and model.path_is_free(onto.path, planner.obstacles)
+    assert (
+        onto.how in ("joined", "planned")
+        and onto.certified
+        and model.path_is_free(onto.path, planner.obstacles)
+    )
     # when it is gone again the way is kept, or cut short
     assert planner.step(START + [0.1, 0.0], far).how in ("kept", "straight")
     walls = far.with_shapes([Box((0.1, 8.0, 1.0), (0.5, 0.0, 0.0), name="wall")])
     closed = planner.step(START, walls)
-    assert closed.how == "stopped" and closed.path.shape == (1, 2) and closed.reason.startswith("no path")
+    assert (
+        closed.how == "stopped"
+        and closed.path.shape == (1, 2)
+        and closed.reason.startswith("no path")
+    )
 
 
 def test_what_samples_step_over_is_not_kept() -> None:
-    """A plate thinner than a step comes into the way: the proof sees it, and with it the replanner."""
+    """A plate thinner than a step comes into the way: the proof sees it, and with it the
+    replanner."""
     plate = Obstacles({"plate": Box((0.001, 1.0, 1.0), (0.017, 3.0, 0.0))})
     planner = Replanner(point(), GOAL, plate, fastest=100.0, period=0.05, step=0.3)
     assert len(planner.step(START).path) == 2
@@ -238,7 +290,8 @@ def test_what_samples_step_over_is_not_kept() -> None:
 
 
 def test_a_path_that_was_planned_without_a_proof_is_kept_while_samples_are_free() -> None:
-    """A slit so narrow that no proof comes through; as soon as there is more room the proof counts again."""
+    """A slit so narrow that no proof comes through;
+    as soon as there is more room the proof counts again."""
     slit = Obstacles({"below": Box((3.9, 1.0, 1.0), (0.0, -0.501 - 1e-12, 0.0))})
     slit = slit.with_shapes([Box((3.9, 1.0, 1.0), (0.0, 0.501 + 1e-12, 0.0), name="above")])
     planner = Replanner(point(), GOAL, slit, fastest=100.0, period=0.05)
@@ -287,14 +340,17 @@ def test_repairs_keep_constraints() -> None:
     assert planner._good(start, np.array([start, start]), ways).tolist() == [True, False]
     ball = Obstacles({"ball": Sphere((0.0, 0.0, 0.0), 0.2)})
     planner.limit = 0.05
-    assert planner.step(np.array([-0.5, -0.5]), ball).how == "stopped"  # nothing else is on the line
+    # nothing else is on the line
+    assert planner.step(np.array([-0.5, -0.5]), ball).how == "stopped"
 
 
 def test_obstacles_that_are_faster_than_the_bound_are_refused() -> None:
     ball = Obstacles({"ball": Sphere((0.0, 1.5, 0.0), 0.2)})
     planner = Replanner(point(), GOAL, ball, fastest=1.0, period=0.1)
     planner.step(START, ball.moved("ball", (0.0, 1.42, 0.0)))
-    with pytest.raises(InvalidInput, match=r'"ball" moved by 0\.42 m in one period, more than the bound 1 m/s'):
+    with pytest.raises(
+        InvalidInput, match=r'"ball" moved by 0\.42 m in one period, more than the bound 1 m/s'
+    ):
         planner.step(START, ball.moved("ball", (0.0, 1.0, 0.0)))
     # ends of a long box move when it turns, and a ball that grows comes nearer
     bar = Obstacles({"bar": Box((2.0, 0.1, 0.1), (0.0, 1.5, 0.0))})
@@ -308,8 +364,11 @@ def test_obstacles_that_are_faster_than_the_bound_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r'"rod" moved by 0\.15'):
         Replanner(point(), GOAL, rod, fastest=1.0, period=0.1).step(START, end)
     with pytest.raises(InvalidInput, match=r'"ball" moved by 0\.2'):
-        Replanner(point(), GOAL, ball, fastest=1.0, period=0.1).step(START, {"ball": Sphere((0.0, 1.5, 0.0), 0.4)})
-    # sides that change at one bounding radius, radii that change places, ground that rises; another mesh is a new one
+        Replanner(point(), GOAL, ball, fastest=1.0, period=0.1).step(
+            START, {"ball": Sphere((0.0, 1.5, 0.0), 0.4)}
+        )
+    # sides that change at one bounding radius, radii that change places, ground that rises;
+    # another mesh is a new one
     tall = {"bar": Box((0.1, 2.0, 0.1), (0.0, 1.5, 0.0))}
     with pytest.raises(InvalidInput, match=r'"bar" moved by 1\.34'):
         Replanner(point(), GOAL, bar, fastest=1.0, period=0.1).step(START, tall)
@@ -320,7 +379,9 @@ def test_obstacles_that_are_faster_than_the_bound_are_refused() -> None:
         Replanner(point(), GOAL, cone, fastest=1.0, period=0.1).step(START, swapped)
     heights = np.array([[-1.0, -1.0], [-1.0, -2.0]])
     ground = HeightField(heights, (0.1, 0.1), (-1.0, 1.5, 0.0))
-    assert _moved_by(ground, replace(ground, heights=heights + [[0.0, 0.3], [0.0, 0.0]])) == pytest.approx(0.3)
+    assert _moved_by(
+        ground, replace(ground, heights=heights + [[0.0, 0.3], [0.0, 0.0]])
+    ) == pytest.approx(0.3)
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     assert _moved_by(Convex(corners), Convex(2.0 * corners)) is None
     assert _moved_by(Convex(corners), Convex(corners, margin=0.2)) == pytest.approx(0.2)

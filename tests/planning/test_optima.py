@@ -1,7 +1,8 @@
-"""Anytime methods come to within 2 % of optima that are known otherwise, and their lengths only fall.
+"""Anytime methods come to within 2 % of optima that are known otherwise,
+and their lengths only fall.
 
-A point that slides among boxes: visibility graph. Two links beside a disc: the grid of their nodes, whose ways along
-its eight directions are a little longer than the shortest.
+A point that slides among boxes: visibility graph. Two links beside a disc: the grid of their nodes,
+whose ways along its eight directions are a little longer than the shortest.
 """
 
 from __future__ import annotations
@@ -36,10 +37,16 @@ class Problem:
     optimum: float
 
 
-def among_boxes(start: tuple[float, float], goal: tuple[float, float], boxes: list[tuple[float, ...]]) -> Problem:
-    """Boxes (x, y, width, height) around which a point goes: corner to corner, the shortest way of all."""
+def among_boxes(
+    start: tuple[float, float], goal: tuple[float, float], boxes: list[tuple[float, ...]]
+) -> Problem:
+    """Boxes (x, y, width, height) around which a point goes: corner to corner,
+    the shortest way of all."""
     size = 0.001  # radius of the point
-    grown = [(x - w / 2 - size, x + w / 2 + size, y - h / 2 - size, y + h / 2 + size) for x, y, w, h in boxes]
+    grown = [
+        (x - w / 2 - size, x + w / 2 + size, y - h / 2 - size, y + h / 2 + size)
+        for x, y, w, h in boxes
+    ]
     places = [start, goal, *itertools.chain(*(itertools.product(b[:2], b[2:]) for b in grown))]
     rows = np.array(places)
     inside = np.linspace(0.0, 1.0, 2001)[1:-1, None]
@@ -52,7 +59,9 @@ def among_boxes(start: tuple[float, float], goal: tuple[float, float], boxes: li
             for low, high, below, above in grown
         )
 
-    pairs = [(i, j) for i, j in itertools.combinations(range(len(rows)), 2) if sees(rows[i], rows[j])]
+    pairs = [
+        (i, j) for i, j in itertools.combinations(range(len(rows)), 2) if sees(rows[i], rows[j])
+    ]
     first, second = np.array(pairs).T
     lengths = np.linalg.norm(rows[first] - rows[second], axis=1)
     graph = coo_array((lengths, (first, second)), shape=(len(rows),) * 2)
@@ -67,7 +76,8 @@ VALUES = np.radians(np.linspace(-180.0, 180.0, 361))
 
 @cache
 def node_distances() -> np.ndarray:
-    """(361, 361): the shortest ways of two links from (30, 60) deg, by steps to the eight neighbours of a node."""
+    """(361, 361): the shortest ways of two links from (30, 60) deg,
+    by steps to the eight neighbours of a node."""
     n, step = len(VALUES), math.radians(1.0)
     q = np.stack(np.meshgrid(VALUES, VALUES, indexing="ij"), axis=-1).reshape(-1, 2)
     free, numbers = ~colliding(q, DISC).reshape(n, n), np.arange(n * n).reshape(n, n)
@@ -86,9 +96,20 @@ def node_distances() -> np.ndarray:
 
 def beside_disc() -> Problem:
     """The paper's two links, from node to node."""
-    start, goal, optimum = np.radians([30.0, 60.0]), np.radians([107.0, 100.0]), node_distances()[287, 280]
+    start, goal, optimum = (
+        np.radians([30.0, 60.0]),
+        np.radians([107.0, 100.0]),
+        node_distances()[287, 280],
+    )
     limited = [
-        {"a": a, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute", "limits": (-math.pi, math.pi)}
+        {
+            "a": a,
+            "d": 0.0,
+            "alpha": 0.0,
+            "theta": 0.0,
+            "joint": "revolute",
+            "limits": (-math.pi, math.pi),
+        }
         for a in LENGTHS
     ]
     robot = lw.Robot.from_dh(limited, check="any", name="planar-2r")
@@ -104,7 +125,10 @@ def beside_disc() -> Problem:
 def problem(name: str) -> Problem:
     if name == "two links":
         return beside_disc()
-    one, several = [(0.0, 0.0, 1.0, 1.0)], [(-0.8, 0.3, 0.3, 1.6), (0.0, -0.4, 0.3, 1.8), (0.8, 0.5, 0.3, 1.5)]
+    one, several = (
+        [(0.0, 0.0, 1.0, 1.0)],
+        [(-0.8, 0.3, 0.3, 1.6), (0.0, -0.4, 0.3, 1.8), (0.8, 0.5, 0.3, 1.5)],
+    )
     boxes = {"one box": one, "three boxes": several}[name]
     ends = {"one box": ((-1.0, 0.0), (1.0, 0.0)), "three boxes": ((-1.6, 0.2), (1.6, 0.3))}[name]
     return among_boxes(*ends, boxes)
@@ -121,7 +145,9 @@ def test_lengths_fall_to_the_known_optimum(name: str, method: str) -> None:
     shortest = np.linalg.norm(asked.goal - asked.start) if name == "two links" else asked.optimum
     assert answer.length >= shortest * (1.0 - 1e-9)
     times, lengths = np.array(answer.history).T
-    assert (np.diff(times) > 0).all() and (np.diff(lengths) < 0).all() and lengths[-1] == answer.length
+    assert (
+        (np.diff(times) > 0).all() and (np.diff(lengths) < 0).all() and lengths[-1] == answer.length
+    )
 
 
 def test_searches_begin_again_after_the_published_sequence() -> None:
@@ -131,7 +157,9 @@ def test_searches_begin_again_after_the_published_sequence() -> None:
 
 
 def test_optima_are_those_of_closed_forms_and_of_the_paper_s_digest() -> None:
-    assert problem("one box").optimum == pytest.approx(2 * math.hypot(0.499, 0.501) + 1.002, rel=1e-9)
+    assert problem("one box").optimum == pytest.approx(
+        2 * math.hypot(0.499, 0.501) + 1.002, rel=1e-9
+    )
     # there to the nearest node whose point lies in the voxel of (-0.5, 0.3) m
     one, other = np.meshgrid(VALUES, VALUES, indexing="ij")
     x = LENGTHS[0] * np.cos(one) + LENGTHS[1] * np.cos(one + other)

@@ -1,4 +1,5 @@
-"""Optimised paths: shorter, smoother, clear of things, proved at every step, never worse than their seed."""
+"""Optimised paths: shorter, smoother, clear of things, proved at every step,
+never worse than their seed."""
 
 from __future__ import annotations
 
@@ -62,7 +63,9 @@ def test_no_answer_is_worse_than_its_seed(y: float, size: float, clearance: floa
     seed = plan(point(), START, GOAL, scene)
     answer = optimise(point(), seed, clearance=clearance, iterations=20)
     assert answer.certified
-    figures = [objective(path, scene, clearance) for path in (answer.path, spread(seed.path, POINTS))]
+    figures = [
+        objective(path, scene, clearance) for path in (answer.path, spread(seed.path, POINTS))
+    ]
     assert figures[0] <= figures[1] * (1 + 1e-12)
 
 
@@ -71,7 +74,11 @@ def objective(path: np.ndarray, scene: Obstacles, clearance: float) -> float:
     n = len(path) - 1
     missing = np.maximum(clearance - point().clearance(path, scene).distance, 0.0)
     ways = np.diff(path, axis=0)
-    return n * (ways**2).sum() + BEND * squared_acceleration(path) + PUSHES[-1] / n * (missing**2).sum()
+    return (
+        n * (ways**2).sum()
+        + BEND * squared_acceleration(path)
+        + PUSHES[-1] / n * (missing**2).sum()
+    )
 
 
 def test_steps_are_those_of_the_objective() -> None:
@@ -139,9 +146,13 @@ def test_between_two_walls_planes_spare_steps(monkeypatch: pytest.MonkeyPatch) -
 def test_what_cannot_be_optimised_is_refused() -> None:
     with pytest.raises(InvalidInput, match="clearance is -1"):
         optimise(point(), [START, [-1.0, 1.0]], clearance=-1)
-    with pytest.raises(NotPossible, match="the motion from waypoint 0 to the next touches something"):
+    with pytest.raises(
+        NotPossible, match="the motion from waypoint 0 to the next touches something"
+    ):
         optimise(point(), [START, GOAL], WALL)
-    closed = plan_many(point(), START, GOAL, [Box((0.2, 8.0, 1.0), (0.0, 0.0, 0.0))], time_limit=0.01)
+    closed = plan_many(
+        point(), START, GOAL, [Box((0.2, 8.0, 1.0), (0.0, 0.0, 0.0))], time_limit=0.01
+    )
     with pytest.raises(NotPossible, match="a plan has no path"):
         optimise(point(), closed)
     q = np.zeros((2, 5))

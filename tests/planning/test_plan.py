@@ -1,4 +1,5 @@
-"""Plans: paths that begin and end where they should, are proved free, are the same to the bit, or say why not."""
+"""Plans: paths that begin and end where they should, are proved free, are the same to the bit,
+or say why not."""
 
 from __future__ import annotations
 
@@ -34,7 +35,14 @@ def planar() -> CollisionModel:
     inertia = MassProperties(1.0, (0.5, 0.0, 0.0), ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)))
     joints = (
         Joint("shoulder", "continuous", None, "upper"),
-        Joint("elbow", "revolute", "upper", "lower", Placement(position=(1.0, 0, 0)), limits=(Limits(-2.8, 2.8),)),
+        Joint(
+            "elbow",
+            "revolute",
+            "upper",
+            "lower",
+            Placement(position=(1.0, 0, 0)),
+            limits=(Limits(-2.8, 2.8),),
+        ),
     )
     robot = lw.Robot(Model("planar-2r", (Body("upper", inertia), Body("lower", inertia)), joints))
     links = {body: [Capsule((0, 0, 0), (1.0, 0, 0), 0.02)] for body in robot.bodies}
@@ -59,17 +67,22 @@ def test_a_path_is_proved_free_and_coal_agrees(scene: str) -> None:
     assert answer.clearance > 0.0
     limits = arm().robot.limits
     assert (answer.path >= limits.lower).all() and (answer.path <= limits.upper).all()
-    dense = np.concatenate([np.linspace(a, b, 60) for a, b in zip(answer.path[:-1], answer.path[1:], strict=True)])
+    dense = np.concatenate(
+        [np.linspace(a, b, 60) for a, b in zip(answer.path[:-1], answer.path[1:], strict=True)]
+    )
     assert by_coal(arm(), dense[:: max(1, len(dense) // 60)], SCENES[scene]).min() > 0.0
     assert arm().path_is_free(answer.path, SCENES[scene], step=1 / 500)
-    assert answer.length == pytest.approx(np.linalg.norm(np.diff(answer.path, axis=0), axis=1).sum())
+    assert answer.length == pytest.approx(
+        np.linalg.norm(np.diff(answer.path, axis=0), axis=1).sum()
+    )
 
 
 def test_the_clearance_is_a_bound_that_is_nearly_reached() -> None:
     start, goal = ends("shelves")
     answer = plan(arm(), start, goal, SCENES["shelves"])
     between = [
-        a + (b - a) * np.linspace(0, 1, 500)[:, None] for a, b in zip(answer.path, answer.path[1:], strict=False)
+        a + (b - a) * np.linspace(0, 1, 500)[:, None]
+        for a, b in zip(answer.path, answer.path[1:], strict=False)
     ]
     least = min(0.05, arm().clearance(np.concatenate(between), SCENES["shelves"]).distance.min())
     assert answer.bound <= answer.clearance <= least + 1e-12
@@ -79,7 +92,8 @@ def test_the_clearance_is_a_bound_that_is_nearly_reached() -> None:
 
 
 def test_the_rounded_motion_keeps_the_clearance_that_is_told() -> None:
-    """Corners that are cut may come nearer than the path: the bound is of the motion itself, and nearly reached."""
+    """Corners that are cut may come nearer than the path: the bound is of the motion itself,
+    and nearly reached."""
     start, goal = ends("shelves")
     answer = plan(arm(), start, goal, SCENES["shelves"])
     assert len(answer.path) > 2
@@ -95,9 +109,17 @@ def test_the_rounded_motion_keeps_the_clearance_that_is_told() -> None:
     assert around.clearance == pytest.approx(0.039, rel=0.11) and nearest < 0.03
     assert 0.85 * nearest <= around.motion_clearance() <= nearest + 1e-12
     # told of a law is the clearance of its own rounding, of a law along another path none
-    limits = {"acceleration_limits": np.ones(2), "velocity_limits": np.ones(2), "torque_limits": np.full(2, 1e3)}
+    limits = {
+        "acceleration_limits": np.ones(2),
+        "velocity_limits": np.ones(2),
+        "torque_limits": np.full(2, 1e3),
+    }
     sharp, other = around.timed(0.1, **limits), replace(around, path=bent[[0, 2]], certified=False)
-    assert around.clearance_of(sharp) == around.motion_clearance(0.1) < around.motion_clearance() - 1e-3
+    assert (
+        around.clearance_of(sharp)
+        == around.motion_clearance(0.1)
+        < around.motion_clearance() - 1e-3
+    )
     assert around.clearance_of(around.timed(**limits)) == around.motion_clearance()
     assert np.isnan(around.clearance_of(other.timed(**limits)))
     assert np.isnan(plan(arm(), start, goal, SCENES["shelves"], certify=False).motion_clearance())
@@ -110,7 +132,9 @@ def test_chords_are_no_further_from_a_corner_s_parabola_than_is_said() -> None:
     share = np.linspace(0.0, 1.0, 64, endpoint=False)[:, None]
     fine, coarse = _parabola(corner, d, 64 * chords)[:-1], _parabola(corner, d, chords)
     along = np.concatenate([p + share * (q - p) for p, q in itertools.pairwise(coarse)])
-    np.testing.assert_allclose(np.abs(fine - along).max(axis=0), _deviation(corner, d, chords), rtol=1e-9)
+    np.testing.assert_allclose(
+        np.abs(fine - along).max(axis=0), _deviation(corner, d, chords), rtol=1e-9
+    )
     np.testing.assert_allclose(coarse[[0, -1]], [corner[0] - d * a, corner[0] + d * b], atol=1e-15)
 
 
@@ -126,7 +150,11 @@ def test_shortcuts_shorten_and_keep_what_was_free() -> None:
     start, goal = ends("cage")
     first = plan(arm(), start, goal, SCENES["cage"], shorten=False, certify=False)
     short = plan(arm(), start, goal, SCENES["cage"])
-    assert short.length <= first.length * (1 + 1e-12) and not first.certified and np.isnan(first.clearance)
+    assert (
+        short.length <= first.length * (1 + 1e-12)
+        and not first.certified
+        and np.isnan(first.clearance)
+    )
     assert np.linalg.norm(goal - start) <= short.length * (1 + 1e-12)
 
 
@@ -167,7 +195,8 @@ def test_a_joint_that_turns_without_end_takes_the_short_way() -> None:
     answer = plan(model, [3.0, 0.3], [-3.0, 0.3])
     assert answer.certified
     assert answer.path[-1] == pytest.approx([2 * np.pi - 3.0, 0.3], abs=1e-12)
-    assert answer.path[-1, 1] == 0.3 and (answer.path[0] == [3.0, 0.3]).all()  # what does not turn round ends exactly
+    # what does not turn round ends exactly
+    assert answer.path[-1, 1] == 0.3 and (answer.path[0] == [3.0, 0.3]).all()
     wall = [Box((0.3, 0.3, 0.3), (-1.6, 0.0, 0.0))]
     around = plan(model, [2.0, 0.0], [-2.0, 0.0], wall)
     assert around.certified and model.path_is_free(around.path, wall, step=1 / 500)
@@ -180,10 +209,20 @@ def test_weights_and_held_joints() -> None:
     while arm().collides(goal, SCENES["table"]):
         goal[1] -= 0.1
     joints = arm().robot.joints[:3]
-    answer = plan(arm(), start, goal, SCENES["table"], joints=joints, weights=[3, 2, 1, 1, 1, 1], time_limit=20)
+    answer = plan(
+        arm(),
+        start,
+        goal,
+        SCENES["table"],
+        joints=joints,
+        weights=[3, 2, 1, 1, 1, 1],
+        time_limit=20,
+    )
     assert answer.success, answer
     assert (answer.path[:, 3:] == start[3:]).all()
-    with pytest.raises(InvalidInput, match='goal moves joint "wrist_1_joint", which is not among `joints`'):
+    with pytest.raises(
+        InvalidInput, match='goal moves joint "wrist_1_joint", which is not among `joints`'
+    ):
         plan(arm(), start, start + [0, 0, 0, 0.1, 0, 0], SCENES["table"], joints=joints)
 
 
@@ -201,7 +240,13 @@ def test_poses_are_goals() -> None:
     distances = np.linalg.norm(rows - start, axis=1)
     assert len(rows) > 4 and (np.diff(distances) >= 0).all()
     # numeric, where an axis is free
-    spun = plan(arm(), start, PoseGoal(tool, pose, axes=("x", "y", "z", "rx", "ry")), SCENES["shelves"], certify=False)
+    spun = plan(
+        arm(),
+        start,
+        PoseGoal(tool, pose, axes=("x", "y", "z", "rx", "ry")),
+        SCENES["shelves"],
+        certify=False,
+    )
     assert spun.success
     np.testing.assert_allclose(robot.pose(spun.path[-1], tool)[:3, 2:], pose[:3, 2:], atol=1e-5)
 
@@ -236,7 +281,9 @@ def test_a_timed_plan_keeps_its_limits_and_its_way() -> None:
     q, first, _ = path(np.linspace(0, 1, 2001))
     np.testing.assert_allclose(q[[0, -1]], answer.path[[0, -1]], atol=1e-12)
     assert not arm().collides(q, SCENES["cage"]).any()
-    np.testing.assert_allclose(np.gradient(q, 1 / 2000, axis=0)[1:-1], first[1:-1], atol=0.02 * np.abs(first).max())
+    np.testing.assert_allclose(
+        np.gradient(q, 1 / 2000, axis=0)[1:-1], first[1:-1], atol=0.02 * np.abs(first).max()
+    )
     limits = arm().robot.limits
     for accelerations in (None, np.full(6, 10.0)):
         law = answer.timed(acceleration_limits=accelerations)
@@ -268,7 +315,9 @@ def test_what_cannot_be_planned_is_refused() -> None:
     assert PoseGoal("tool0", np.eye(4), axes="rx z").axes == ("z", "rx")
     with pytest.raises(UnknownName, match="hand"):
         plan(arm(), start, PoseGoal("hand", np.eye(4)))
-    body = Body("puck", MassProperties(1.0, (0.0, 0.0, 0.0), ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1))))
+    body = Body(
+        "puck", MassProperties(1.0, (0.0, 0.0, 0.0), ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)))
+    )
     for kind, sentence in (
         ("floating", "orientations are not planned yet"),
         ("revolute", "has no limits; give it some"),

@@ -1,4 +1,5 @@
-"""Roadmaps, anytime search, shortcuts: lengths fall towards known optima; maps follow obstacles and files."""
+"""Roadmaps, anytime search, shortcuts: lengths fall towards known optima;
+maps follow obstacles and files."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from linkwork.planning.questions import length_of, search_of, settings_of, space
 
 WALL = Obstacles([Box((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))])
 START, GOAL = np.array([-1.0, 0.0]), np.array([1.0, 0.0])
-SHORTEST = 2 * np.hypot(0.5, 0.5) + 1.0  # around two corners, by the visibility graph; the point has 1 mm
+# around two corners, by the visibility graph; the point has 1 mm
+SHORTEST = 2 * np.hypot(0.5, 0.5) + 1.0
 
 
 @cache
@@ -43,10 +45,14 @@ def test_a_roadmap_follows_obstacles_and_files(tmp_path: Path) -> None:
     assert empty.free_nodes.all() and empty.free_edges.all()
     assert empty.plan(START, GOAL).length == pytest.approx(2.0)
     again = empty.updated(WALL)
-    assert (again.free_edges == built.free_edges).all() and (again.free_nodes == built.free_nodes).all()
+    assert (again.free_edges == built.free_edges).all() and (
+        again.free_nodes == built.free_nodes
+    ).all()
     # a wall from side to side: no path, and it is said
     closed = built.updated([Box((0.2, 8.0, 1.0), (0.0, 0.0, 0.0))])
-    assert not closed.plan(START, GOAL).success and closed.plan(START, GOAL).reason.startswith("no path")
+    assert not closed.plan(START, GOAL).success and closed.plan(START, GOAL).reason.startswith(
+        "no path"
+    )
     file = built.save(tmp_path / "map.npz")
     loaded = Roadmap.load(file, point(), WALL)
     assert loaded.plan(START, GOAL).path.tobytes() == way.path.tobytes()
@@ -69,7 +75,9 @@ def test_shorten_and_smooth_keep_ends_and_freedom() -> None:
     turn = np.arccos(np.clip(np.sum(first[1:] * first[:-1], axis=1) / np.prod(
         [np.linalg.norm(x, axis=1) for x in (first[1:], first[:-1])], axis=0), -1, 1))  # fmt: skip
     assert turn.max() < 0.3  # no corner is left
-    with pytest.raises(NotPossible, match="the motion from waypoint 0 to the next touches something"):
+    with pytest.raises(
+        NotPossible, match="the motion from waypoint 0 to the next touches something"
+    ):
         shorten(point(), [START, GOAL], WALL)
     with pytest.raises(InvalidInput, match="expected"):
         smooth(point(), [START], WALL)

@@ -1,4 +1,5 @@
-"""Search trees: many nodes are searched by trees of boxes, and every node is the one that a scan gives."""
+"""Search trees: many nodes are searched by trees of boxes,
+and every node is the one that a scan gives."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ START, GOAL = np.array([0.0, 0.5]), np.array([np.pi, 0.5])  # the upper link pas
 PARTS = {"rows": 2, "parents": 1, "radii": 1, "costs": 1}
 
 
-def grown(few: int, monkeypatch: pytest.MonkeyPatch, bound: float, iterations: int) -> dict[str, bytes]:
+def grown(
+    few: int, monkeypatch: pytest.MonkeyPatch, bound: float, iterations: int
+) -> dict[str, bytes]:
     """Every part of two trees that never meet, with nodes in boxes from some number on."""
     tables = rrt_connect.table_of
 
@@ -46,7 +49,9 @@ def grown(few: int, monkeypatch: pytest.MonkeyPatch, bound: float, iterations: i
 @pytest.mark.parametrize(
     ("bound", "iterations"), [(jobs.FAR, 60_000), (30.0, 4000)], ids=["first path", "shorter paths"]
 )
-def test_a_tree_of_many_nodes_is_that_of_a_scan(bound: float, iterations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_of_many_nodes_is_that_of_a_scan(
+    bound: float, iterations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a bound the length from the root is a coordinate; the first joint turns without end."""
     in_boxes, scanned = (grown(few, monkeypatch, bound, iterations) for few in (64, 1024))
     assert in_boxes == scanned

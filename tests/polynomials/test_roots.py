@@ -15,7 +15,9 @@ from linkwork.polynomials import roots
 
 def apart(found, expected):
     """Largest distance from an expected root to the nearest found one, relative."""
-    return (np.abs(found[:, None] - expected).min(axis=0) / np.maximum(np.abs(expected), 1e-3)).max()
+    return (
+        np.abs(found[:, None] - expected).min(axis=0) / np.maximum(np.abs(expected), 1e-3)
+    ).max()
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 6, 9])
@@ -34,7 +36,9 @@ def test_forty_digits():
     found = roots(c)
     with mpmath.workdps(40):
         for row, ours in zip(c, found):
-            exact = np.array([complex(z) for z in mpmath.polyroots([mpmath.mpc(z) for z in row], maxsteps=200)])
+            exact = np.array(
+                [complex(z) for z in mpmath.polyroots([mpmath.mpc(z) for z in row], maxsteps=200)]
+            )
             assert apart(ours, exact) < 1e-13  # condition of these roots is below 1e2
 
 
@@ -45,7 +49,8 @@ def test_every_root_makes_its_polynomial_small(pairs):
     c[0] += 2.0  # a leading coefficient that is not small
     z = roots(c)
     size = np.polyval(np.abs(c), np.abs(z))
-    assert (np.abs(np.polyval(c, z)) <= 1e-14 * size + 1e-100).all()  # a root at zero is found to 1e-150
+    # a root at zero is found to 1e-150
+    assert (np.abs(np.polyval(c, z)) <= 1e-14 * size + 1e-100).all()
 
 
 def test_batch_equals_single_bit_for_bit_with_any_threads():

@@ -66,7 +66,9 @@ def test_solutions_are_those_of_the_resultant(starts):
     assert found.residual.max() < 1e-10
     for row, x in zip(p, found.x):
         expected = by_resultant(row)
-        assert (np.abs(x[:, 0][:, None] - expected).min(axis=0) / (1 + np.abs(expected))).max() < 1e-8
+        assert (
+            np.abs(x[:, 0][:, None] - expected).min(axis=0) / (1 + np.abs(expected))
+        ).max() < 1e-8
 
 
 def test_the_same_seed_gives_the_same_bits_with_any_threads(starts):
@@ -90,7 +92,10 @@ def test_a_member_with_fewer_solutions_says_so(starts):
     p[6:9] = 0.0  # the second one is a line: two common points
     found = CONICS.solve(p, starts)
     assert found.success.sum() == 2
-    assert set(found.reason[~found.success]) <= {"the path did not arrive", "the path met another one"}
+    assert set(found.reason[~found.success]) <= {
+        "the path did not arrive",
+        "the path met another one",
+    }
 
 
 def test_a_swap_is_a_symmetry():

@@ -1,4 +1,5 @@
-"""Forward dynamics by articulated bodies on random trees with every joint type against Pinocchio."""
+"""Forward dynamics by articulated bodies on random trees with every joint type against
+Pinocchio."""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ def test_accelerations(seed, armature):
     if not armature:
         model.armature[:] = 0.0
         tree = _without_armature(tree)
-    theirs = [pin.aba(model, data, pair.q(x), pair.v(y), pair.v(z))[pair.index] for x, y, z in zip(q, v, tau)]
+    theirs = [
+        pin.aba(model, data, pair.q(x), pair.v(y), pair.v(z))[pair.index]
+        for x, y, z in zip(q, v, tau)
+    ]
     (ours,) = evaluated(lambda q, v, tau: articulated_body(tree, q + offset, v, tau), q, v, tau)
     assert_close(ours, theirs, TOLERANCE)
 
@@ -48,9 +52,13 @@ def test_external_forces_on_every_body():
     for k in range(len(q)):
         forces = [pin.Force(np.zeros(6))] * model.njoints
         forces[model.frames[at].parentJoint] = model.frames[at].placement.act(pin.Force(f[k]))
-        theirs.append(pin.aba(model, data, pair.q(q[k]), pair.v(v[k]), pair.v(tau[k]), forces)[pair.index])
+        theirs.append(
+            pin.aba(model, data, pair.q(q[k]), pair.v(v[k]), pair.v(tau[k]), forces)[pair.index]
+        )
     assert_close(found, np.array(theirs), TOLERANCE)
 
 
 def _without_armature(tree):
-    return replace(tree, nodes=tuple(replace(node, armature=(0.0,) * node.nv) for node in tree.nodes))
+    return replace(
+        tree, nodes=tuple(replace(node, armature=(0.0,) * node.nv) for node in tree.nodes)
+    )

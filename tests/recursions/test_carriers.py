@@ -32,7 +32,9 @@ def test_vectors_and_moments_are_carried_as_by_matrices(which):
 
     def difference(q, x):
         out = []
-        for node, X, T in zip(tree.nodes[1:], carriers(tree, q)[1:], transforms(tree, q)[1:], strict=True):
+        for node, X, T in zip(
+            tree.nodes[1:], carriers(tree, q)[1:], transforms(tree, q)[1:], strict=True
+        ):
             force, motion = Force(x[:3], x[3:]), Motion(x[:3], x[3:])
             for a, b in (
                 ((X @ force), (T @ force)),
@@ -58,7 +60,9 @@ def test_only_joints_on_coordinate_axes_turn_in_a_plane():
     tree = trees()[1]
     kinds = {node.kind for node in tree.nodes if axis_of(node) is not None}
     assert "revolute" in kinds
-    assert all(axis_of(node) is None for node in tree.nodes if node.kind in ("ball", "floating", "fixed"))
+    assert all(
+        axis_of(node) is None for node in tree.nodes if node.kind in ("ball", "floating", "fixed")
+    )
 
 
 def test_symbols_in_a_placement_are_kept():

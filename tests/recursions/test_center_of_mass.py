@@ -26,6 +26,8 @@ def test_center_and_its_jacobian(seed):
 
 
 def test_a_robot_without_mass_has_no_center():
-    tree = build_tree(Model("ghost", (Body("arm"),), (Joint("pivot", "revolute", None, "arm"),)), merge=False)
+    tree = build_tree(
+        Model("ghost", (Body("arm"),), (Joint("pivot", "revolute", None, "arm"),)), merge=False
+    )
     with pytest.raises(NotPossible, match="no mass"):
         evaluated(lambda q: center_of_mass(tree, q), np.zeros((1, 1)))

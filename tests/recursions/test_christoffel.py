@@ -20,7 +20,16 @@ from tests.pinocchio_models import Twin, assert_close, twin, twin_of
 from tests.random_models import random_model
 from tests.robots_list import COMPILED, MACHINES
 
-SIMPLE = ("revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar", "fixed")
+SIMPLE = (
+    "revolute",
+    "continuous",
+    "prismatic",
+    "helical",
+    "cylindrical",
+    "universal",
+    "planar",
+    "fixed",
+)
 POSE = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
 
 
@@ -32,7 +41,10 @@ def five():
 def pinocchio_symbols(pair: Twin, q: np.ndarray) -> np.ndarray:
     """C(q, e_j) for every unit velocity e_j, in our order of coordinates."""
     data, n = pair.model.createData(), pair.model.nv
-    c = np.stack([pin.computeCoriolisMatrix(pair.model, data, pair.q(q), e).copy() for e in np.eye(n)], axis=-1)
+    c = np.stack(
+        [pin.computeCoriolisMatrix(pair.model, data, pair.q(q), e).copy() for e in np.eye(n)],
+        axis=-1,
+    )
     return c[np.ix_(pair.index, pair.index, pair.index)]
 
 
@@ -59,15 +71,20 @@ def ancestors(robot: Robot) -> np.ndarray:
 
 def test_the_built_in_robot_is_the_drawn_one(five):
     built_in = lw.load("christoffel-5")
-    np.testing.assert_allclose(built_in.christoffel(POSE), five.christoffel(POSE), rtol=0, atol=1e-15)
     np.testing.assert_allclose(
-        lw.load("christoffel-7").christoffel(np.ones(7)), Robot(drawn_model(7)).christoffel(np.ones(7)), atol=1e-13
+        built_in.christoffel(POSE), five.christoffel(POSE), rtol=0, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        lw.load("christoffel-7").christoffel(np.ones(7)),
+        Robot(drawn_model(7)).christoffel(np.ones(7)),
+        atol=1e-13,
     )
 
 
 def test_the_published_table(five):
     c = five.christoffel(POSE)
-    np.testing.assert_allclose(c, published_symbols(), rtol=0, atol=1e-12)  # printed with 12 decimals
+    # printed with 12 decimals
+    np.testing.assert_allclose(c, published_symbols(), rtol=0, atol=1e-12)
     assert np.abs(c).sum() == pytest.approx(21.611983349870, abs=1e-11)
     assert np.linalg.norm(c) == pytest.approx(2.840258503654, abs=1e-11)
     v = np.array([1, -0.5, 0.25, 2, -1])
@@ -79,7 +96,10 @@ def test_planar_arm_in_closed_form():
     l1, r2, m2, q2 = 0.7, 0.25, 1.5, 0.8
     model = Model(
         name="2R",
-        bodies=(Body("upper", MassProperties(2.0, (0.3, 0, 0))), Body("fore", MassProperties(m2, (r2, 0, 0)))),
+        bodies=(
+            Body("upper", MassProperties(2.0, (0.3, 0, 0))),
+            Body("fore", MassProperties(m2, (r2, 0, 0))),
+        ),
         joints=(
             Joint("shoulder", "revolute", None, "upper"),
             Joint("elbow", "revolute", "upper", "fore", Placement(position=(l1, 0.0, 0.0))),
@@ -114,7 +134,8 @@ def test_every_published_machine_agrees_with_pinocchio(name):
         assert ours.shape == (2, 0, 0, 0)  # a drone without joints on a fixed base
         return
     theirs = np.stack([pinocchio_symbols(pair, x) for x in q])
-    # A symbol is a difference of inertias: below their rounding it has no digits (double_pendulum: 6e-12 of 5e-3).
+    # A symbol is a difference of inertias: below their rounding it has no digits
+    # (double_pendulum: 6e-12 of 5e-3).
     inertia = np.abs(pin.crba(pair.model, pair.model.createData(), pair.q(q[0]))).max(initial=0.0)
     settled = np.abs(ours - theirs) < 1e-15 * inertia
     assert_close(np.where(settled, theirs, ours), theirs, 1e-10)
@@ -122,7 +143,8 @@ def test_every_published_machine_agrees_with_pinocchio(name):
 
 @pytest.mark.parametrize("name", ["solo/solo12", "ur/ur5_robot", "g1/g1_29dof_rev_1_0"])
 def test_a_floating_base_gives_the_connection_of_body_velocities(name):
-    """Pinocchio's matrix for unit velocities: not symmetric in the six of the base, and so are ours."""
+    """Pinocchio's matrix for unit velocities: not symmetric in the six of the base,
+    and so are ours."""
     pair = twin(name, "floating")
     q = pair.robot.random(2, seed=2)
     ours = symbols(pair.robot, q)
@@ -148,11 +170,16 @@ def operations(n: int) -> Program:
 
 
 def test_operations_of_a_chain_grow_with_the_number_of_values():
-    """Two independent values a triple of joints, n^3 / 3 of them, three multiply-adds each: n^3 and lower powers."""
+    """Two independent values a triple of joints, n^3 / 3 of them, three multiply-adds each:
+    n^3 and lower powers."""
     for n in (5, 10, 20):
-        assert optimised(operations(n)).operations == pytest.approx(n**3 + 5 * n**2 + 108 * n - 231, rel=0.1)
+        assert optimised(operations(n)).operations == pytest.approx(
+            n**3 + 5 * n**2 + 108 * n - 231, rel=0.1
+        )
     n = 28  # three products and two sums a value, not yet fused
-    assert operations(n).operations == pytest.approx(5 / 3 * n**3 + 9.5 * n**2 + 170 * n - 372, rel=0.1)
+    assert operations(n).operations == pytest.approx(
+        5 / 3 * n**3 + 9.5 * n**2 + 170 * n - 372, rel=0.1
+    )
 
 
 def test_no_automatic_differentiation(monkeypatch):
@@ -161,7 +188,12 @@ def test_no_automatic_differentiation(monkeypatch):
         monkeypatch.setattr(casadi, name, None)
         assert not hasattr(casadi.SX, name) or monkeypatch.setattr(casadi.SX, name, None) is None
     robot = Robot(random_model(2, bodies=5, mimic=False))
-    for name in ("christoffel", "christoffel_paper", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+    for name in (
+        "christoffel",
+        "christoffel_paper",
+        "inverse_dynamics_derivatives",
+        "forward_dynamics_derivatives",
+    ):
         assert robot.function(name).n_instructions() > 100
 
 
@@ -196,7 +228,8 @@ def test_symmetries_of_trees_of_simple_joints(seed):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_energy_and_skew_symmetry_with_any_joint(seed):
-    """dM/dt = C + C' along the motion, by a central difference; hence v'(dM/dt - 2 C) v = 0. C v is the bias."""
+    """dM/dt = C + C' along the motion, by a central difference; hence v'(dM/dt - 2 C) v = 0.
+    C v is the bias."""
     robot = Robot(random_model(seed, bodies=4, mimic=False)).with_gravity((0, 0, 0))
     q, v = robot.random(seed=seed), np.random.default_rng(seed).normal(size=robot.nv)
     integrate, tau = robot.function("integrate"), robot.function("inverse_dynamics")
@@ -208,17 +241,22 @@ def test_energy_and_skew_symmetry_with_any_joint(seed):
     C, h = symbols(robot, q) @ v, 1e-4
     rate = (M(first(integrate(q, h * v))) - M(first(integrate(q, -h * v)))) / (2 * h)
     scale = np.abs(M(q)).max() * np.abs(v).max()
-    np.testing.assert_allclose(C + C.T, rate, rtol=0, atol=1e-6 * scale)  # h^2 times |v|^2 and rounding / h
+    # h^2 times |v|^2 and rounding / h
+    np.testing.assert_allclose(C + C.T, rate, rtol=0, atol=1e-6 * scale)
     bias = np.array(first(tau(q, v, 0 * v))).ravel()
     np.testing.assert_allclose(C @ v, bias, rtol=0, atol=1e-13 * np.abs(bias).max())
 
 
 def test_what_the_symbols_do_not_depend_on(five):
     c, tolerance = five.christoffel(POSE), {"rtol": 0, "atol": 1e-13}
-    np.testing.assert_allclose(five.with_gravity((3.0, -2.0, 1.0)).christoffel(POSE), c, **tolerance)
+    np.testing.assert_allclose(
+        five.with_gravity((3.0, -2.0, 1.0)).christoffel(POSE), c, **tolerance
+    )
     np.testing.assert_allclose(five.christoffel(POSE + [2.0, 0, 0, 0, 0]), c, **tolerance)
     R = np.array([[0.0, -1.0, 0.0], [0.6, 0.0, -0.8], [0.8, 0.0, 0.6]])
-    np.testing.assert_allclose(five.with_base((4.0, -3.0, 2.0), R).christoffel(POSE), c, **tolerance)
+    np.testing.assert_allclose(
+        five.with_base((4.0, -3.0, 2.0), R).christoffel(POSE), c, **tolerance
+    )
     geared = replace(five.model, joints=tuple(replace(j, armature=0.7) for j in five.model.joints))
     np.testing.assert_allclose(Robot(geared).christoffel(POSE), c, **tolerance)
 
@@ -227,9 +265,15 @@ def test_scaling_of_matter_and_of_lengths(five):
     c, s = five.christoffel(POSE), 3.0
     heavier = _matter(five.model, lambda m: MassProperties(s * m.mass, m.com, _times(s, m.inertia)))
     np.testing.assert_allclose(Robot(heavier).christoffel(POSE), s * c, rtol=1e-13, atol=1e-13)
-    larger = _matter(five.model, lambda m: MassProperties(m.mass, _times(s, m.com), _times(s * s, m.inertia)))
-    placed = [(j, Placement(j.placement.rotation, _times(s, j.placement.position))) for j in larger.joints]
-    larger = Robot(replace(larger, joints=tuple(replace(j, placement=place) for j, place in placed)))
+    larger = _matter(
+        five.model, lambda m: MassProperties(m.mass, _times(s, m.com), _times(s * s, m.inertia))
+    )
+    placed = [
+        (j, Placement(j.placement.rotation, _times(s, j.placement.position))) for j in larger.joints
+    ]
+    larger = Robot(
+        replace(larger, joints=tuple(replace(j, placement=place) for j, place in placed))
+    )
     np.testing.assert_allclose(larger.christoffel(POSE), s * s * c, rtol=1e-12, atol=1e-12)
 
 
@@ -252,9 +296,13 @@ def test_a_payload_adds_its_own_symbols(five):
     loaded = five.christoffel(POSE, payload=load)
     alone = bare.christoffel(POSE, payload=load)
     np.testing.assert_allclose(loaded, five.christoffel(POSE) + alone, rtol=0, atol=1e-12)
-    held = five.model.bodies[-1].mass_properties + MassProperties(1.7, (0.1, -0.2, 0.3), tuple(map(tuple, I.tolist())))
+    held = five.model.bodies[-1].mass_properties + MassProperties(
+        1.7, (0.1, -0.2, 0.3), tuple(map(tuple, I.tolist()))
+    )
     bodies = (*five.model.bodies[:-1], replace(five.model.bodies[-1], mass_properties=held))
-    np.testing.assert_allclose(Robot(replace(five.model, bodies=bodies)).christoffel(POSE), loaded, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        Robot(replace(five.model, bodies=bodies)).christoffel(POSE), loaded, rtol=0, atol=1e-12
+    )
     masses = np.linspace(0, 2, 5)
     many = five.christoffel(POSE, payload=lw.Payload("link_5", masses, (0.1, -0.2, 0.3)))
     assert many.shape == (5, 5, 5, 5)
@@ -264,16 +312,24 @@ def test_a_payload_adds_its_own_symbols(five):
 
 def test_a_mimicking_joint_contracts_the_tensor():
     model = random_model(3, bodies=6, types=("revolute", "prismatic"))
-    follows, free = Robot(model), Robot(replace(model, joints=tuple(replace(j, mimic=None) for j in model.joints)))
+    follows, free = (
+        Robot(model),
+        Robot(replace(model, joints=tuple(replace(j, mimic=None) for j in model.joints))),
+    )
     assert follows.nv < free.nv
     Gq, b, G = follows.subject.tree.mimic_map
     q = follows.random(seed=0)
     expected = np.einsum("kij,ka,ib,jc->abc", free.christoffel(Gq @ q + b), G, G, G)
-    np.testing.assert_allclose(follows.christoffel(q), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        follows.christoffel(q), expected, rtol=0, atol=1e-13 * np.abs(expected).max()
+    )
 
 
 def _matter(model: Model, change) -> Model:
-    return replace(model, bodies=tuple(replace(b, mass_properties=change(b.mass_properties)) for b in model.bodies))
+    return replace(
+        model,
+        bodies=tuple(replace(b, mass_properties=change(b.mass_properties)) for b in model.bodies),
+    )
 
 
 def _times(s: float, x):

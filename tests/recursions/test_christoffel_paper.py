@@ -1,4 +1,5 @@
-"""The paper's own recursion against the composite form, by its own measure, with its own count of operations."""
+"""The paper's own recursion against the composite form, by its own measure,
+with its own count of operations."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from tests.random_models import random_model
 def both(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(composite, paper), through CasADi's own evaluation."""
     names = ("christoffel", "christoffel_paper")
-    composite, paper = (np.array(robot.function(n).call([q])[0]).reshape((robot.nv,) * 3) for n in names)
+    composite, paper = (
+        np.array(robot.function(n).call([q])[0]).reshape((robot.nv,) * 3) for n in names
+    )
     return composite, paper
 
 
@@ -46,15 +49,24 @@ def test_a_massless_link_and_a_payload():
 
 
 def test_the_error_metric_of_the_paper():
-    """Eq. 31, mean relative difference over the symbols that are not zero, composite form against the paper's.
+    """Eq. 31, mean relative difference over the symbols that are not zero,
+    composite form against the paper's.
 
     The paper prints 2.196e-14 as its worst against symbolic code; a symbol near zero sets it.
     """
     five, q = Robot(drawn_model()), np.random.default_rng(0).uniform(0, 1, size=(200, 5))
-    ours, theirs = five.christoffel(q), lw.compile(five.function("christoffel_paper"), {"q": 5})(q).reshape(-1, 5, 5, 5)
+    ours, theirs = (
+        five.christoffel(q),
+        lw.compile(five.function("christoffel_paper"), {"q": 5})(q).reshape(-1, 5, 5, 5),
+    )
     counted = np.abs(theirs) > 1e-14
     assert counted.sum(axis=(1, 2, 3)).max() == 100  # 25 of 125 are structural zeros
-    error = np.where(counted, np.abs(ours - theirs) / np.where(counted, np.abs(theirs), 1), 0).sum(axis=(1, 2, 3)) / 125
+    error = (
+        np.where(counted, np.abs(ours - theirs) / np.where(counted, np.abs(theirs), 1), 0).sum(
+            axis=(1, 2, 3)
+        )
+        / 125
+    )
     assert np.median(error) < 5e-15
     assert error.max() < 5e-13
 
@@ -64,11 +76,14 @@ def operations(n: int, name: str) -> Program:
 
 
 def test_the_paper_needs_more():
-    """Ours without the terms that (26), (27) leave zero stays below table 2, and grows with the cube as it does."""
+    """Ours without the terms that (26), (27) leave zero stays below table 2,
+    and grows with the cube as it does."""
     count = {n: Counter(op.name for op in operations(n, "christoffel_paper").code) for n in (5, 10)}
     for n, found in count.items():
         multiplications, additions = table_2(n)
         assert 0.5 * multiplications < found["mul"] + found["sq"] < multiplications
         assert 0.4 * additions < found["add"] + found["sub"] < additions
-        assert optimised(operations(n, "christoffel")).operations < 0.2 * (multiplications + additions)
+        assert optimised(operations(n, "christoffel")).operations < 0.2 * (
+            multiplications + additions
+        )
     assert table_2(5) == (2120, 2177)

@@ -17,7 +17,9 @@ def test_mass_matrix(seed):
     pair = random_twin(seed)
     data = pair.model.createData()
     q, _, _ = states(pair.robot)
-    theirs = np.array([pin.crba(pair.model, data, pair.q(x))[np.ix_(pair.index, pair.index)] for x in q])
+    theirs = np.array(
+        [pin.crba(pair.model, data, pair.q(x))[np.ix_(pair.index, pair.index)] for x in q]
+    )
     for tree, offset in ((pair.robot.subject.tree, 0 * q[0]), minimal(pair.robot)):
         (ours,) = evaluated(lambda q, tree=tree, offset=offset: mass_matrix(tree, q + offset), q)
         assert_close(ours.reshape(theirs.shape), theirs, 1e-12)

@@ -9,7 +9,24 @@ import pytest
 import linkwork as lw
 
 mpmath.mp.dps = 40
-ANGLES = [0.0, 1e-12, 1e-8, 1e-5, 3e-4, 3e-3, 0.02, 0.0316, 0.03163, 0.05, 0.0632, 0.0633, 0.3, 1.0, 2.0, 3.1]
+ANGLES = [
+    0.0,
+    1e-12,
+    1e-8,
+    1e-5,
+    3e-4,
+    3e-3,
+    0.02,
+    0.0316,
+    0.03163,
+    0.05,
+    0.0632,
+    0.0633,
+    0.3,
+    1.0,
+    2.0,
+    3.1,
+]
 """With both sides of the seams of the series: t^2 and (t/2)^2 = 1e-3, sin(t/2)^2 = 1e-10."""
 
 
@@ -51,7 +68,12 @@ def cases(angle):
     rng = np.random.default_rng(int(1e6 * angle))
     for _ in range(4):
         axis = rng.normal(size=3)
-        yield rng.normal(size=4), rng.normal(size=3), rng.normal(size=3), angle * axis / np.linalg.norm(axis)
+        yield (
+            rng.normal(size=4),
+            rng.normal(size=3),
+            rng.normal(size=3),
+            angle * axis / np.linalg.norm(axis),
+        )
 
 
 def as_array(M):
@@ -67,11 +89,17 @@ def test_a_floating_base_follows_the_screw_of_its_velocity(floating, angle):
         found = floating.integrate(q, v)
         R, (turn, V) = rotation(xyzw), exponential(w)
         step = as_array(R * V * mpmath.matrix([mpmath.mpf(float(k)) for k in u])).ravel()
-        np.testing.assert_allclose(found[:3] - p, step, rtol=0, atol=8e-16 * (1 + np.abs(p).max() + np.abs(u).max()))
-        np.testing.assert_allclose(as_array(rotation(found[3:7])), as_array(R * turn), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(
+            found[:3] - p, step, rtol=0, atol=8e-16 * (1 + np.abs(p).max() + np.abs(u).max())
+        )
+        np.testing.assert_allclose(
+            as_array(rotation(found[3:7])), as_array(R * turn), rtol=0, atol=1e-15
+        )
         assert np.linalg.norm(found[3:7]) == pytest.approx(1, abs=4e-16)
         np.testing.assert_array_equal(found[7:], q[7:] + v[6:])
-        np.testing.assert_allclose(floating.difference(q, found), v, rtol=0, atol=4e-15 * (1 + np.abs(p).max()))
+        np.testing.assert_allclose(
+            floating.difference(q, found), v, rtol=0, atol=4e-15 * (1 + np.abs(p).max())
+        )
 
 
 @pytest.mark.parametrize("angle", [a for a in ANGLES if 0 < a < 0.1])

@@ -16,7 +16,11 @@ def test_coriolis_matrix(seed):
     pair = random_twin(seed)
     data, at = pair.model.createData(), np.ix_(pair.index, pair.index)
     q, v, _ = states(pair.robot)
-    theirs = [pin.computeCoriolisMatrix(pair.model, data, pair.q(x), pair.v(y))[at] for x, y in zip(q, v)]
+    theirs = [
+        pin.computeCoriolisMatrix(pair.model, data, pair.q(x), pair.v(y))[at] for x, y in zip(q, v)
+    ]
     for tree, offset in ((pair.robot.subject.tree, 0 * q[0]), minimal(pair.robot)):
-        (ours,) = evaluated(lambda q, v, tree=tree, offset=offset: coriolis_matrix(tree, q + offset, v), q, v)
+        (ours,) = evaluated(
+            lambda q, v, tree=tree, offset=offset: coriolis_matrix(tree, q + offset, v), q, v
+        )
         assert_close(ours.reshape(np.shape(theirs)), np.array(theirs), 1e-11)

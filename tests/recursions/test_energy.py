@@ -14,7 +14,16 @@ from tests.pinocchio_models import assert_close, random_twin
 from tests.random_models import random_model
 from tests.traced import evaluated, states
 
-MOVING = ("revolute", "prismatic", "helical", "ball", "floating", "planar", "universal", "cylindrical")
+MOVING = (
+    "revolute",
+    "prismatic",
+    "helical",
+    "ball",
+    "floating",
+    "planar",
+    "universal",
+    "cylindrical",
+)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -33,7 +42,11 @@ def test_energies(seed):
 def test_a_body_that_stands_in_the_world_has_potential_energy():
     model = random_model(0, 4, MOVING, mimic=False)
     stand = Body("stand", MassProperties(3.0, (0.0, 0.0, 2.0)))
-    trees = [build_tree(m, merge=False) for m in (model, replace(model, bodies=(*model.bodies, stand)))]
+    trees = [
+        build_tree(m, merge=False) for m in (model, replace(model, bodies=(*model.bodies, stand)))
+    ]
     q, v = np.zeros((1, trees[0].nq)), np.zeros((1, trees[0].nv))
-    first, second = (evaluated(lambda q, v, tree=tree: energy(tree, q, v), q, v)[1][0, 0] for tree in trees)
+    first, second = (
+        evaluated(lambda q, v, tree=tree: energy(tree, q, v), q, v)[1][0, 0] for tree in trees
+    )
     assert second - first == pytest.approx(3.0 * 9.81 * 2.0, rel=1e-14)

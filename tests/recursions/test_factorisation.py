@@ -39,7 +39,8 @@ def test_factors_of_a_full_matrix_give_it_back_and_solve(n):
 
 
 def test_a_mass_matrix_gets_no_new_entries():
-    """Elimination stays on the branches: L[k][i] only where i carries k, or precedes it in the same joint."""
+    """Elimination stays on the branches: L[k][i] only where i carries k,
+    or precedes it in the same joint."""
     tree = random_twin(3, 12).robot.subject.tree
     joint = {node.v + k: i for i, node in enumerate(tree.nodes) for k in range(node.nv)}
     L = factorised(mass_matrix(tree, SX.sym("q", tree.nq))).L

@@ -43,7 +43,8 @@ def test_the_cheaper_way_is_taken(name):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_mimicking_joints(seed):
-    """Three joints of one coordinate follow each other across branches: inverse dynamics gives the forces back."""
+    """Three joints of one coordinate follow each other across branches:
+    inverse dynamics gives the forces back."""
     one = Robot(random_model(seed, 8, ("revolute", "prismatic", "helical", "ball")))
     assert one.subject.tree.mimic
     q, v, a = states(one)
@@ -51,7 +52,9 @@ def test_mimicking_joints(seed):
     assert_close(traced(one, "forward_dynamics", q, v, tau)[0], a, 1e-9)
 
 
-def arm(*matter: MassProperties, axes=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0)), at=AWAY, armature=(0.0, 0.0)) -> Robot:
+def arm(
+    *matter: MassProperties, axes=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0)), at=AWAY, armature=(0.0, 0.0)
+) -> Robot:
     joints = (
         Joint("shoulder", "revolute", None, "upper", axis=axes[0], armature=armature[0]),
         Joint("elbow", "revolute", "upper", "lower", at, axes[1], armature=armature[1]),
@@ -75,9 +78,12 @@ def test_two_coaxial_joints_with_nothing_between_are_one_too_many():
 
 
 def stretched() -> Robot:
-    """Two links with all their matter in one point at the tip: stretched out, they cannot be told apart."""
+    """Two links with all their matter in one point at the tip: stretched out,
+    they cannot be told apart."""
     point = MassProperties(1.0, (0.5, 0.0, 0.0))  # halves: no rounding hides the zero
-    return arm(MassProperties(), point, axes=((0.0, 1.0, 0.0),) * 2, at=Placement(position=(0.5, 0.0, 0.0)))
+    return arm(
+        MassProperties(), point, axes=((0.0, 1.0, 0.0),) * 2, at=Placement(position=(0.5, 0.0, 0.0))
+    )
 
 
 @pytest.mark.parametrize("given", ["plain", "batch", "out", "payload", "derivatives", "mobility"])
@@ -86,14 +92,18 @@ def test_a_configuration_without_inertia_names_its_joints(given):
     calls = {
         "plain": lambda: one.forward_dynamics([0.0, 0.0], rest, [0.0, 1.0]),
         "batch": lambda: one.forward_dynamics([[0.0, 0.5], [0.0, 0.0]], rest, [0.0, 1.0]),
-        "out": lambda: one.forward_dynamics(np.array([0.0, 0.0]), rest, np.array([0.0, 1.0]), out=np.empty(2)),
+        "out": lambda: one.forward_dynamics(
+            np.array([0.0, 0.0]), rest, np.array([0.0, 1.0]), out=np.empty(2)
+        ),
         "payload": lambda: one.forward_dynamics(
             [0.0, 0.0], rest, [0.0, 1.0], payload=lw.Payload("lower", 2.0, (0.5, 0.0, 0.0))
         ),
         "derivatives": lambda: one.forward_dynamics_derivatives([0.0, 0.0], rest, [0.0, 1.0]),
         "mobility": lambda: one.operational_space_mobility([0.0, 0.0], "lower"),
     }
-    words = r'mass matrix is singular at q = \[0, 0\]: joints "shoulder", "elbow" move no inertia there'
+    words = (
+        r'mass matrix is singular at q = \[0, 0\]: joints "shoulder", "elbow" move no inertia there'
+    )
     with pytest.raises(ComputationError, match=words):
         calls[given]()
     assert np.isfinite(one.forward_dynamics([0.0, 0.5], rest, [0.0, 1.0])).all()
@@ -103,8 +113,13 @@ def test_a_configuration_without_inertia_names_its_joints(given):
 def test_rotor_inertia_or_a_payload_makes_a_weightless_link_move():
     q, v, a = [0.1, 0.2], [1.0, 2.0], [0.5, -0.5]
     geared = arm(BALL, MassProperties(), armature=(0.0, 0.01))
-    assert np.allclose(geared.forward_dynamics(q, v, geared.inverse_dynamics(q, v, a)), a, rtol=1e-12)
-    weightless, held = arm(BALL, MassProperties()), lw.Payload("lower", 0.5, (0.1, 0.0, 0.0), np.eye(3) * 1e-3)
+    assert np.allclose(
+        geared.forward_dynamics(q, v, geared.inverse_dynamics(q, v, a)), a, rtol=1e-12
+    )
+    weightless, held = (
+        arm(BALL, MassProperties()),
+        lw.Payload("lower", 0.5, (0.1, 0.0, 0.0), np.eye(3) * 1e-3),
+    )
     tau = weightless.inverse_dynamics(q, v, a, payload=held)
     assert np.allclose(weightless.forward_dynamics(q, v, tau, payload=held), a, rtol=1e-12)
 
@@ -119,12 +134,21 @@ def test_pivots_that_vanish_at_some_states_only_are_no_reason_to_refuse():
 def test_a_pendulum():
     """One coordinate: m (c^2 + k^2) a = tau - m g c sin q about a horizontal axis."""
     rod = MassProperties(2.0, (0.0, 0.0, -0.5), ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0)))
-    swing = Robot(Model("swing", (Body("rod", rod),), (Joint("pivot", "revolute", None, "rod", axis=(0.0, 1.0, 0.0)),)))
+    swing = Robot(
+        Model(
+            "swing",
+            (Body("rod", rod),),
+            (Joint("pivot", "revolute", None, "rod", axis=(0.0, 1.0, 0.0)),),
+        )
+    )
     a = swing.forward_dynamics([[0.3], [0.0]], [[1.0], [5.0]], [[0.7], [1.2]])
     assert a[:, 0] == pytest.approx([(0.7 - 9.81 * np.sin(0.3)) / 0.6, 1.2 / 0.6], rel=1e-14)
 
 
 def test_a_robot_without_joints():
     still = Robot(Model("rock", (Body("rock", BALL),), ()))
-    assert still.forward_dynamics(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((3, 0))).shape == (3, 0)
+    assert still.forward_dynamics(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((3, 0))).shape == (
+        3,
+        0,
+    )
     assert still.mass_matrix(np.zeros(0)).shape == (0, 0)

@@ -14,7 +14,9 @@ DAMPING, DRY = (2.0, 0.5), (0.3, 0.0)
 def pair(damping=DAMPING, dry=DRY, mimic=None) -> Robot:
     joints = (
         Joint("first", "revolute", None, "upper", damping=damping[0], friction=dry[0]),
-        Joint("second", "revolute", "upper", "lower", damping=damping[1], friction=dry[1], mimic=mimic),
+        Joint(
+            "second", "revolute", "upper", "lower", damping=damping[1], friction=dry[1], mimic=mimic
+        ),
     )
     return Robot(Model("pair", (Body("upper", MATTER), Body("lower", MATTER)), joints))
 

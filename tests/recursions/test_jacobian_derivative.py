@@ -29,6 +29,8 @@ def test_rates_in_world_and_frame_axes(seed):
         for x, y in zip(q, v):
             pin.computeJointJacobiansTimeVariation(model, data, pair.q(x), pair.v(y))
             pin.updateFramePlacements(model, data)
-            theirs.append(pin.getFrameJacobianTimeVariation(model, data, at, reference)[:, pair.index])
+            theirs.append(
+                pin.getFrameJacobianTimeVariation(model, data, at, reference)[:, pair.index]
+            )
         assert_close(Jd, np.array(theirs), 1e-11)  # 1e-15 of the largest entry
     assert not nothing.any()

@@ -23,7 +23,10 @@ def test_jacobians_in_world_and_frame_axes(seed):
 
     found = evaluated(ours, q)
     for J, reference in zip(found, (pin.LOCAL_WORLD_ALIGNED, pin.LOCAL), strict=True):
-        theirs = [pin.computeFrameJacobian(model, data, pair.q(x), model.getFrameId("tool"), reference) for x in q]
+        theirs = [
+            pin.computeFrameJacobian(model, data, pair.q(x), model.getFrameId("tool"), reference)
+            for x in q
+        ]
         assert_close(J, np.array(theirs)[:, :, pair.index], 1e-11)  # 1e-15 of the largest entry
 
 
@@ -31,5 +34,9 @@ def test_columns_of_joints_beside_the_path_are_structural_zeros():
     tree = random_twin(1, 10).robot.subject.tree
     node, at = tree.frames["tool"]
     J, _ = jacobian(tree, np.zeros(tree.nq), (node, at))
-    on_path = {k for j in tree.paths[node] for k in range(tree.nodes[j].v, tree.nodes[j].v + tree.nodes[j].nv)}
+    on_path = {
+        k
+        for j in tree.paths[node]
+        for k in range(tree.nodes[j].v, tree.nodes[j].v + tree.nodes[j].nv)
+    }
     assert {c for c in range(tree.nv) if J[:, c].nnz()} <= on_path < set(range(tree.nv))

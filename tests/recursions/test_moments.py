@@ -42,7 +42,9 @@ def motion(seed: int) -> tuple[Motion, np.ndarray, np.ndarray]:
 def test_momentum_is_that_of_the_particles(seed):
     body, (V, v, w) = Particles(seed), motion(seed + 100)
     F = body.moments.momentum(V)
-    np.testing.assert_allclose(numbers(F.linear, F.angular), body.total(v + np.cross(w, body.r)), atol=1e-12)
+    np.testing.assert_allclose(
+        numbers(F.linear, F.angular), body.total(v + np.cross(w, body.r)), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -59,7 +61,11 @@ def test_moved_moments_are_those_of_moved_particles(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_gyration_is_the_coriolis_force_of_the_particles(seed):
-    body, (V, v, w), turn = Particles(seed), motion(seed + 100), np.random.default_rng(seed + 300).normal(size=3)
+    body, (V, v, w), turn = (
+        Particles(seed),
+        motion(seed + 100),
+        np.random.default_rng(seed + 300).normal(size=3),
+    )
     B, expected = Gyration.of(body.moments, V), body.total(np.cross(turn, v + np.cross(w, body.r)))
     F = B.force(SX(DM(turn)))
     np.testing.assert_allclose(numbers(F.linear, F.angular), expected, atol=1e-12)
@@ -72,6 +78,8 @@ def test_sums_add():
     one, two, (V, _, _) = Particles(0).moments, Particles(1).moments, motion(2)
     both = one + two
     F = [x.momentum(V) for x in (one, two, both)]
-    np.testing.assert_allclose(numbers(F[2].angular), numbers(F[0].angular) + numbers(F[1].angular), atol=1e-12)
+    np.testing.assert_allclose(
+        numbers(F[2].angular), numbers(F[0].angular) + numbers(F[1].angular), atol=1e-12
+    )
     B = [Gyration.of(x, V) for x in (one, two, both)]
     np.testing.assert_allclose(numbers(B[2].K), numbers((B[0] + B[1]).K), atol=1e-12)

@@ -18,7 +18,10 @@ def test_momentum_and_its_matrix(seed):
     model, data, tree = pair.model, pair.model.createData(), pair.robot.subject.full_tree
     q, v, _ = states(pair.robot)
     h, A = evaluated(lambda q, v: (momentum(tree, q, v), centroidal_matrix(tree, q)), q, v)
-    theirs = [pin.computeCentroidalMomentum(model, data, pair.q(x), pair.v(y)).vector for x, y in zip(q, v)]
+    theirs = [
+        pin.computeCentroidalMomentum(model, data, pair.q(x), pair.v(y)).vector
+        for x, y in zip(q, v)
+    ]
     assert_close(h, np.array(theirs), 1e-12)
     theirs = [pin.ccrba(model, data, pair.q(x), pair.v(y))[:, pair.index] for x, y in zip(q, v)]
     assert_close(A, np.array(theirs), 1e-11)

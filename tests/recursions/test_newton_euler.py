@@ -19,9 +19,14 @@ def test_joint_forces(seed):
     pair = random_twin(seed)
     data = pair.model.createData()
     q, v, a = states(pair.robot)
-    theirs = [pin.rnea(pair.model, data, pair.q(x), pair.v(y), pair.v(z))[pair.index] for x, y, z in zip(q, v, a)]
+    theirs = [
+        pin.rnea(pair.model, data, pair.q(x), pair.v(y), pair.v(z))[pair.index]
+        for x, y, z in zip(q, v, a)
+    ]
     for tree, offset in ((pair.robot.subject.tree, 0 * q[0]), minimal(pair.robot)):
-        (ours,) = evaluated(lambda q, v, a, tree=tree, offset=offset: newton_euler(tree, q + offset, v, a), q, v, a)
+        (ours,) = evaluated(
+            lambda q, v, a, tree=tree, offset=offset: newton_euler(tree, q + offset, v, a), q, v, a
+        )
         assert_close(ours, theirs, TOLERANCE)
 
 
@@ -49,7 +54,8 @@ def test_wrenches_at_the_joints_and_external_forces(seed):
         theirs = np.concatenate([data.f[i].vector for i in at])
         assert np.abs(ours[k] - theirs)[6:].max() < TOLERANCE * np.abs(theirs).max()
         base = sum(
-            (data.liMi[i].act(data.f[i]) for i in range(1, model.njoints) if model.parents[i] == 0), pin.Force.Zero()
+            (data.liMi[i].act(data.f[i]) for i in range(1, model.njoints) if model.parents[i] == 0),
+            pin.Force.Zero(),
         )
         assert np.abs(ours[k][:6] - base.vector).max() < TOLERANCE * np.abs(theirs).max()
 
@@ -59,4 +65,8 @@ def _name(model: pin.Model, node) -> str:
     if model.existJointName(node.joint):
         return node.joint
     chain = [n for n in model.names if n.startswith(f"{node.joint}/")]
-    return chain[int(node.name.rsplit("/", 1)[1]) - 1] if node.name.startswith(f"{node.joint}/") else chain[-1]
+    return (
+        chain[int(node.name.rsplit("/", 1)[1]) - 1]
+        if node.name.startswith(f"{node.joint}/")
+        else chain[-1]
+    )

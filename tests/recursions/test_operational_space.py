@@ -12,7 +12,11 @@ from tests.pinocchio_models import random_twin
 from tests.robots_list import robot
 from tests.traced import states, traced
 
-TIPS = {"ur/ur5_robot": "ee_link", "panda/panda": "panda_hand", "finger_edu/finger_edu": "finger_tip_link"}
+TIPS = {
+    "ur/ur5_robot": "ee_link",
+    "panda/panda": "panda_hand",
+    "finger_edu/finger_edu": "finger_tip_link",
+}
 
 
 @pytest.mark.parametrize("name", ["ur/ur5_robot", "panda/panda"])
@@ -64,7 +68,9 @@ def test_manipulability_is_zero_at_a_singular_configuration():
 
 def test_where_directions_are_lost_there_is_no_inertia_and_the_error_says_so():
     """Three slides and a wrist that turns about z, y and z: at rest nothing turns about x."""
-    kinds = [("prismatic", axis) for axis in np.eye(3)] + [("revolute", np.eye(3)[k]) for k in (2, 1, 2)]
+    kinds = [("prismatic", axis) for axis in np.eye(3)] + [
+        ("revolute", np.eye(3)[k]) for k in (2, 1, 2)
+    ]
     names = [f"link{k}" for k in range(6)]
     cube = MassProperties(1.0, (0.0, 0.0, 0.0), tuple(map(tuple, np.eye(3).tolist())))
     joints = tuple(

@@ -23,11 +23,18 @@ from tests.traced import evaluated, states
 def placed(tree, q):
     T = poses(tree, q)
     return casadi.vertcat(
-        *[x for i, at in tree.frames.values() for P in [attached(T[i], at)] for x in (casadi.vec(P.R), P.p)]
+        *[
+            x
+            for i, at in tree.frames.values()
+            for P in [attached(T[i], at)]
+            for x in (casadi.vec(P.R), P.p)
+        ]
     )
 
 
-@pytest.mark.parametrize("name", ["ur/ur5_robot", "xarm/xarm7", "icub/icub", "panda/panda", 0, 1, 2])
+@pytest.mark.parametrize(
+    "name", ["ur/ur5_robot", "xarm/xarm7", "icub/icub", "panda/panda", 0, 1, 2]
+)
 def test_frames_stay_in_their_places(name):
     one = random_twin(name).robot if isinstance(name, int) else robot(name, "fixed", "independent")
     tree = one.subject.tree
@@ -43,7 +50,13 @@ def operations(tree, offset) -> int:
     return optimised(from_casadi(f)).operations
 
 
-REACHED = {"ur/ur5_robot": 246, "so_arm/so101": 451, "tiago/tiago_no_hand": 646, "panda/panda": 482, "icub/icub": 2346}
+REACHED = {
+    "ur/ur5_robot": 246,
+    "so_arm/so101": 451,
+    "tiago/tiago_no_hand": 646,
+    "panda/panda": 482,
+    "icub/icub": 2346,
+}
 """Operations of the inverse dynamics with frames chosen well; what costs more has chosen worse."""
 
 
@@ -68,11 +81,17 @@ def test_axes_of_revolute_joints_become_z_and_others_stay():
     other, _ = reframed(tree)
     for before, after in zip(tree.nodes, other.nodes, strict=True):
         assert after.axis == ((0.0, 0.0, 1.0) if before.kind == "revolute" else before.axis)
-        assert (after.q, after.v, after.parent, after.armature) == (before.q, before.v, before.parent, before.armature)
+        assert (after.q, after.v, after.parent, after.armature) == (
+            before.q,
+            before.v,
+            before.parent,
+            before.armature,
+        )
 
 
 def test_quarter_turns_need_no_offset():
-    """UR5's file says 1.570796325 for a quarter: a turn about the joint's own axis, so that it costs one addition."""
+    """UR5's file says 1.570796325 for a quarter: a turn about the joint's own axis,
+    so that it costs one addition."""
     _, offset = reframed(robot("ur/ur5_robot").subject.tree)
     assert np.count_nonzero(offset) == 2
     assert np.abs(np.abs(offset[offset != 0.0]) % (np.pi / 2)).min() < np.pi / 2

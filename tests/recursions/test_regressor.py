@@ -24,7 +24,9 @@ def test_columns(seed):
     at = [model.frames[model.getFrameId(body)].parentJoint - 1 for body in pair.robot.bodies]
     columns = np.concatenate([np.arange(10 * j, 10 * j + 10) for j in at])
     theirs = [
-        pin.computeJointTorqueRegressor(model, data, pair.q(x), pair.v(y), pair.v(z))[np.ix_(pair.index, columns)]
+        pin.computeJointTorqueRegressor(model, data, pair.q(x), pair.v(y), pair.v(z))[
+            np.ix_(pair.index, columns)
+        ]
         for x, y, z in zip(q, v, a)
     ]
     assert_close(Y, np.array(theirs), 1e-11)
@@ -36,7 +38,9 @@ def test_regressor_times_parameters_is_the_inverse_dynamics(seed):
     pair = random_twin(seed)
     tree, robot = pair.robot.subject.full_tree, pair.robot
     q, v, a = states(robot)
-    Y, tau = evaluated(lambda q, v, a: (regressor(tree, q, v, a), newton_euler(tree, q, v, a)), q, v, a)
+    Y, tau = evaluated(
+        lambda q, v, a: (regressor(tree, q, v, a), newton_euler(tree, q, v, a)), q, v, a
+    )
     assert_close(Y @ robot.parameters() + a * pair.model.armature[pair.index], tau, 1e-12)
 
 

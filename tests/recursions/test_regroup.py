@@ -37,10 +37,10 @@ def test_joint_forces_and_frames_do_not_change(name):
 def test_what_is_left_of_a_body(monkeypatch):
     """Behind a revolute joint no mass, nothing along the axis; behind a slider no second moments.
 
-    What is left along an axis is the rounding of a difference, so it is measured by what stood there before: entries
-    up to 3.6 eps of it become zeros (11 eps of n'Jn, as the sum of |ni nj| is at most 3), n'n is 1 to 1 eps and
-    stands squared in what is handed over (2 eps), and products round. Measured over 40 seeds with OpenBLAS for SSE3,
-    AVX2 and AVX-512: 7 eps.
+    What is left along an axis is the rounding of a difference, so it is measured by what stood
+    there before: entries up to 3.6 eps of it become zeros (11 eps of n'Jn, as the sum of |ni nj| is
+    at most 3), n'n is 1 to 1 eps and stands squared in what is handed over (2 eps), and products
+    round. Measured over 40 seeds with OpenBLAS for SSE3, AVX2 and AVX-512: 7 eps.
     """
     before = {}
 

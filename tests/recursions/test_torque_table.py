@@ -21,16 +21,29 @@ def test_rows_and_columns(seed):
     model = random_model(seed, 8, mimic=False)
     tree = build_tree(model, merge=False)
     rng = np.random.default_rng(0)
-    q, v, a = rng.normal(size=(2, tree.nq)), rng.normal(size=(2, tree.nv)), rng.normal(size=(2, tree.nv))
-    table, tau = evaluated(lambda q, v, a: (torque_table(tree, q, v, a), newton_euler(tree, q, v, a)), q, v, a)
+    q, v, a = (
+        rng.normal(size=(2, tree.nq)),
+        rng.normal(size=(2, tree.nv)),
+        rng.normal(size=(2, tree.nv)),
+    )
+    table, tau = evaluated(
+        lambda q, v, a: (torque_table(tree, q, v, a), newton_euler(tree, q, v, a)), q, v, a
+    )
     assert_close(table.sum(axis=2), tau, 1e-12)
     for k, body in enumerate(model.bodies):
         alone = replace(
             model,
-            bodies=tuple(b if b is body else replace(b, mass_properties=MassProperties()) for b in model.bodies),
-            joints=tuple(j if j.child == body.name else replace(j, armature=0.0) for j in model.joints),
+            bodies=tuple(
+                b if b is body else replace(b, mass_properties=MassProperties())
+                for b in model.bodies
+            ),
+            joints=tuple(
+                j if j.child == body.name else replace(j, armature=0.0) for j in model.joints
+            ),
         )
-        (column,) = evaluated(lambda q, v, a, m=alone: newton_euler(build_tree(m, merge=False), q, v, a), q, v, a)
+        (column,) = evaluated(
+            lambda q, v, a, m=alone: newton_euler(build_tree(m, merge=False), q, v, a), q, v, a
+        )
         assert np.abs(table[:, :, k] - column).max() < 1e-13 * np.abs(tau).max()
 
 

@@ -1,4 +1,5 @@
-"""Figures of the papers: each is drawn, none is empty, and where numbers are published the curve runs through them."""
+"""Figures of the papers: each is drawn, none is empty,
+and where numbers are published the curve runs through them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def test_a_figure_shows_something(number, figure):
     sheet = Figure(figsize=(4, 3))
     figure.draw_captioned(sheet)
     for axes in sheet.axes:
-        for image in axes.images:  # a robot with its shapes: it covers some part of the picture, in colours
+        # a robot with its shapes: it covers some part of the picture, in colours
+        for image in axes.images:
             colors = np.asarray(image.get_array(), dtype=float)
             assert (np.ptp(colors, axis=-1) > 20).mean() > 0.01
         if axes.images:
@@ -31,7 +33,8 @@ def test_a_figure_shows_something(number, figure):
         assert curves or axes.collections
         assert all(np.isfinite(curve).all() for curve in curves)
         if axes.name != "3d":
-            assert max(np.ptp(curve, axis=1).min() for curve in curves) > 0  # not all of them are straight
+            # not all of them are straight
+            assert max(np.ptp(curve, axis=1).min() for curve in curves) > 0
 
 
 @pytest.mark.parametrize("name", ["figure-12", "figure-13"])
@@ -48,7 +51,9 @@ def test_the_curve_runs_through_the_published_numbers(name):
 
 def test_files_are_written_in_both_formats(tmp_path):
     written = write_redrawn(["15"], tmp_path / "new")
-    assert sorted(p.name for p in written) == [f"paper-15-figure-{k}.{form}" for k in (2, 3) for form in ("png", "svg")]
+    assert sorted(p.name for p in written) == [
+        f"paper-15-figure-{k}.{form}" for k in (2, 3) for form in ("png", "svg")
+    ]
     assert all(p.stat().st_size > 5000 for p in written)
 
 

@@ -1,4 +1,5 @@
-"""Paper 06: figures that are known to one or two digits alone, and what its wrist condition says."""
+"""Paper 06: figures that are known to one or two digits alone, and what its wrist condition
+says."""
 
 from __future__ import annotations
 
@@ -19,14 +20,20 @@ def test_means_are_not_where_their_positions_are() -> None:
     vertices = graph.vertices
     at = arm.pose(vertices.q, arm.bodies[-1])[:, :3, 3]
     off = np.linalg.norm(at - vertices.position, axis=1)
-    assert np.median(off) == pytest.approx(0.4e-3, abs=0.05e-3) and off.max() == pytest.approx(22e-3, abs=0.5e-3)
+    assert np.median(off) == pytest.approx(0.4e-3, abs=0.05e-3) and off.max() == pytest.approx(
+        22e-3, abs=0.5e-3
+    )
     centers = graph.voxels[vertices.voxel] * graph.voxel_size
     assert (np.abs(at - centers).max(axis=1) > graph.voxel_size / 2 + 1e-9).sum() == 8
     steps = mean_steps(graph)
-    assert steps.max() == pytest.approx(47.0, abs=0.5) and np.percentile(steps, 95) == pytest.approx(32.0, abs=0.5)
+    assert steps.max() == pytest.approx(47.0, abs=0.5) and np.percentile(
+        steps, 95
+    ) == pytest.approx(32.0, abs=0.5)
     largest = graph.nodes[graph.vertex_of_node == int(np.argmax(vertices.count))]
     assert np.degrees(np.ptp(largest, axis=0)).max() <= 80.0 + 1e-9
-    assert build(arm, 0.5, 0.05).grid_edges == 2_075_040 and 7031 / 2_075_040 == pytest.approx(0.0034, abs=5e-5)
+    assert build(arm, 0.5, 0.05).grid_edges == 2_075_040 and 7031 / 2_075_040 == pytest.approx(
+        0.0034, abs=5e-5
+    )
     assert 3**6 - 1 == 728
 
 
@@ -36,7 +43,9 @@ def test_a_wrist_is_decoupled_by_d5_and_not_by_d4(d4: float, d5: float, meets: b
     quarter = math.pi / 2
     table = [(0.0, 0.4, quarter), (0.5, 0.0, 0.0), (0.1, 0.0, quarter)]
     table += [(0.0, d4, -quarter), (0.0, d5, quarter), (0.0, 0.1, 0.0)]
-    rows = [{"a": a, "d": d, "alpha": alpha, "theta": 0.0, "joint": "revolute"} for a, d, alpha in table]
+    rows = [
+        {"a": a, "d": d, "alpha": alpha, "theta": 0.0, "joint": "revolute"} for a, d, alpha in table
+    ]
     arm = lw.Robot.from_dh(rows, check="any", name="wrist")
     if meets:
         assert len(split_regional(arm).joints) == 3

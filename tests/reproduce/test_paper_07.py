@@ -1,4 +1,5 @@
-"""Paper 07: every acceptance number is met, and the measured operation counts have the shape the digest found."""
+"""Paper 07: every acceptance number is met, and the measured operation counts have the shape the
+digest found."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from linkwork.reproduce.paper_07 import complexity
 def test_every_number_is_reproduced():
     (paper,) = reproduce("07")
     assert len(paper.cases) == 52
-    missed = [f"{case.what}: {case.ours} for {case.published}" for case in paper.cases if not case.passed]
+    missed = [
+        f"{case.what}: {case.ours} for {case.published}" for case in paper.cases if not case.passed
+    ]
     assert not missed, "\n".join(missed)
 
 

@@ -1,4 +1,5 @@
-"""Paper 13: figures of the reference run that are known to two digits alone, and the guard that its claim needs."""
+"""Paper 13: figures of the reference run that are known to two digits alone,
+and the guard that its claim needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every built-in robot: it loads, names its sources, goes through each format, and moves as Pinocchio says."""
+"""Every built-in robot: it loads, names its sources, goes through each format,
+and moves as Pinocchio says."""
 
 from __future__ import annotations
 
@@ -161,7 +162,8 @@ def equal(model: Model, again: Model) -> None:
 
 
 def pinocchio_of(model: Model) -> pin.Model:
-    """Joints and bodies of the description itself, added depth first; mimicking joints as joints of their own."""
+    """Joints and bodies of the description itself, added depth first;
+    mimicking joints as joints of their own."""
     made = pin.Model()
     made.gravity.linear = np.array(model.gravity)
     carried: dict = {}
@@ -173,7 +175,9 @@ def pinocchio_of(model: Model) -> pin.Model:
     def add(body: str, parent: int, T: pin.SE3) -> None:
         m = matter[body].mass_properties
         if m.mass:
-            made.appendBodyToJoint(parent, pin.Inertia(m.mass, np.array(m.com), np.array(m.inertia)), T)
+            made.appendBodyToJoint(
+                parent, pin.Inertia(m.mass, np.array(m.com), np.array(m.inertia)), T
+            )
         made.addFrame(pin.Frame(body, parent, T, pin.FrameType.BODY))
         for joint in carried.get(body, []):
             move(joint, parent, T)
@@ -184,7 +188,11 @@ def pinocchio_of(model: Model) -> pin.Model:
         if joint.type == "fixed":
             add(joint.child, parent, M)
             return
-        kind = pin.JointModelPrismaticUnaligned if joint.type == "prismatic" else pin.JointModelRevoluteUnaligned
+        kind = (
+            pin.JointModelPrismaticUnaligned
+            if joint.type == "prismatic"
+            else pin.JointModelRevoluteUnaligned
+        )
         add(joint.child, made.addJoint(parent, kind(axis), M, joint.name), pin.SE3.Identity())
 
     for body in model.bodies:
@@ -213,9 +221,13 @@ def test_a_robot_moves_and_pulls_as_pinocchio_says(name):
     pin.updateFramePlacements(reference, data)
     position = np.array(robot.function("forward_kinematics")(q)[1])
     for k, body in enumerate(robot.bodies):
-        np.testing.assert_allclose(position[k], data.oMf[reference.getFrameId(body)].translation, atol=1e-12)
+        np.testing.assert_allclose(
+            position[k], data.oMf[reference.getFrameId(body)].translation, atol=1e-12
+        )
     if robot.model.kinematic_only:
-        with pytest.raises(NotPossible, match=f'inverse_dynamics: robot "{name}" is kinematic only'):
+        with pytest.raises(
+            NotPossible, match=f'inverse_dynamics: robot "{name}" is kinematic only'
+        ):
             robot.inverse_dynamics(q, v, a)
         return
     expected = G.T @ pin.rnea(reference, data, G @ q + offset, G @ v, G @ a)
@@ -225,7 +237,8 @@ def test_a_robot_moves_and_pulls_as_pinocchio_says(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_robot_can_be_drawn(name):
-    """Something to see: points joined by lines, shapes, or at least joints apart from each other."""
+    """Something to see: points joined by lines, shapes, or at least joints apart from each
+    other."""
     model = built(name)
     joined = any(body.lines for body in model.bodies)
     apart = any(np.any(joint.placement.position) for joint in model.joints)
@@ -238,11 +251,15 @@ def test_a_robot_can_be_drawn(name):
 def test_a_thousand_bodies_load(tmp_path):
     lines = ["linkwork: 1", "name: long", "bodies:"]
     lines += [
-        f"  b{k}: {{mass: 1, com: [0, 0, 1], inertia: [1, 1, 1], points: {{tip: [0, 0, 1]}}}}" for k in range(1000)
+        f"  b{k}: {{mass: 1, com: [0, 0, 1], inertia: [1, 1, 1], points: {{tip: [0, 0, 1]}}}}"
+        for k in range(1000)
     ]
     lines.append("joints:")
     at = "placement: {xyz: [0, 0, 1], rpy: [0.1, 0.2, 0.3]}, limits: [-1, 1]"
-    lines += [f"  j{k}: {{type: revolute, parent: b{k}, child: b{k + 1}, axis: x, {at}}}" for k in range(999)]
+    lines += [
+        f"  j{k}: {{type: revolute, parent: b{k}, child: b{k + 1}, axis: x, {at}}}"
+        for k in range(999)
+    ]
     file = tmp_path / "long.robot.yaml"
     file.write_text("\n".join(lines))
     assert lw.load(file).nv == 999  # make bench times it
@@ -257,10 +274,14 @@ def test_the_nearest_name_is_suggested():
         lw.load("robot.stl")
     with pytest.raises(InvalidInput, match="expected the name of a robot or a path"):
         lw.load(3)
-    with pytest.raises(InvalidInput, match=r'no option "speed" for charmie.robot.yaml; options are root, '):
+    with pytest.raises(
+        InvalidInput, match=r'no option "speed" for charmie.robot.yaml; options are root, '
+    ):
         lw.load("charmie", speed=3)
     with pytest.raises(
-        InvalidInput, match=r'no option "package_dirs" for .*; options are root, mimic, check, strict, visuals, live$'
+        InvalidInput,
+        match=r'no option "package_dirs" for .*; options are root, mimic, check, strict, '
+        r"visuals, live$",
     ):
         lw.load("charmie", package_dirs=["."])  # that is for URDF
     with pytest.raises(NotPossible, match=r"has an unknown ending, expected one of \.urdf"):
@@ -285,7 +306,9 @@ def test_the_recipe_makes_the_published_arm():
             np.testing.assert_allclose(row[key], made[key], atol=4e-16)
 
 
-WITH_VARIABLES = [name for name in NAMES if "\nvariables:" in (FOLDER / f"{name}.robot.yaml").read_text()]
+WITH_VARIABLES = [
+    name for name in NAMES if "\nvariables:" in (FOLDER / f"{name}.robot.yaml").read_text()
+]
 
 
 @pytest.mark.parametrize("name", WITH_VARIABLES)
@@ -296,13 +319,17 @@ def test_every_variable_can_be_live(name):
     q = robot.random(seed=3)
     other = [1.1 * value + (0.01 if value == 0.0 else 0.0) for value in values]
     for numbers in (values, other):
-        expected = robot.with_variables(**dict(zip(names, numbers))).function("forward_kinematics")(q)
+        expected = robot.with_variables(**dict(zip(names, numbers))).function("forward_kinematics")(
+            q
+        )
         found = live.function("forward_kinematics")(q, *numbers)
         for a, b in zip(found, expected):
             np.testing.assert_allclose(np.array(a), np.array(b), atol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["loop_dynamics", "forward_dynamics", "inverse_dynamics", "loads", "torque_table"])
+@pytest.mark.parametrize(
+    "name", ["loop_dynamics", "forward_dynamics", "inverse_dynamics", "loads", "torque_table"]
+)
 def test_dynamics_of_a_robot_without_masses_refuse_by_name(name):
     """Not by a number that is not finite, or by a joint that moves nothing."""
     with pytest.raises(NotPossible, match='robot "crx-10ia" is kinematic only'):

@@ -1,4 +1,5 @@
-"""Where robots stand first, motions that show life, and the arms that everybody knows beside published numbers."""
+"""Where robots stand first, motions that show life,
+and the arms that everybody knows beside published numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ def test_commands_by_name_are_commands():
     named = robot("four-bar").analyse({"time": time, "crank": turn})
     plain = robot("four-bar").analyse({"time": time, "c": turn[:, None]})
     np.testing.assert_array_equal(named["actuator.crank"], plain["actuator.crank"])
-    some = robot("delta").analyse({"time": time, "motor_1": 0.3 + 0.1 * time})  # the others stay where they stand
+    # the others stay where they stand
+    some = robot("delta").analyse({"time": time, "motor_1": 0.3 + 0.1 * time})
     assert np.ptp(some["command.motor_0"]) == 0.0
     with pytest.raises(UnknownName, match='did you mean "crank"'):
         robot("four-bar").analyse({"time": time, "crnk": turn})
@@ -71,12 +73,16 @@ def test_the_panda_moves_as_its_published_description():
     flange = model.getFrameId("panda_link8")
     for q in arm.random(5, seed=1):
         pin.framesForwardKinematics(model, data, q)
-        np.testing.assert_allclose(arm.pose(q, "panda_link8"), data.oMf[flange].homogeneous, atol=1e-12)
+        np.testing.assert_allclose(
+            arm.pose(q, "panda_link8"), data.oMf[flange].homogeneous, atol=1e-12
+        )
     own = {body.name: body.mass_properties for body in arm.model.bodies}
     described = lw.load(str(URDFS["panda/panda"]))
     for body in described.model.bodies:
         if body.name in own:
-            np.testing.assert_allclose(own[body.name].parameters(), body.mass_properties.parameters(), atol=1e-12)
+            np.testing.assert_allclose(
+                own[body.name].parameters(), body.mass_properties.parameters(), atol=1e-12
+            )
 
 
 def test_the_puma_needs_the_torques_that_the_toolbox_prints():
@@ -86,11 +92,16 @@ def test_the_puma_needs_the_torques_that_the_toolbox_prints():
 
 
 def test_stretched_arms_reach_what_their_makers_print():
-    # iiwa 14 R820: 360 + 420 + 400 + 126 mm; Gen3: 1 187.3 mm from the floor to the flange, straight up
+    # iiwa 14 R820: 360 + 420 + 400 + 126 mm; Gen3: 1 187.3 mm from the floor to the flange,
+    # straight up
     iiwa, gen3 = robot("iiwa14"), robot("gen3")
     np.testing.assert_allclose(iiwa.pose(iiwa.neutral(), "iiwa_link_ee")[2, 3], 1.306, atol=1e-9)
-    np.testing.assert_allclose(gen3.pose(gen3.neutral(), "end_effector_link")[2, 3], 1.1873, atol=1e-4)
-    np.testing.assert_allclose(robot("cobra600").pose([0, 0, 0.2, 0], "tool0")[:3, 3], [0.6, 0.0, 0.187], atol=1e-12)
+    np.testing.assert_allclose(
+        gen3.pose(gen3.neutral(), "end_effector_link")[2, 3], 1.1873, atol=1e-4
+    )
+    np.testing.assert_allclose(
+        robot("cobra600").pose([0, 0, 0.2, 0], "tool0")[:3, 3], [0.6, 0.0, 0.187], atol=1e-12
+    )
 
 
 def test_counts_of_base_parameters_are_those_of_the_literature():
@@ -104,7 +115,9 @@ def test_frames_and_bases_take_poses_and_payloads_hang_on_frames():
     q = arm.random(3, seed=2)
     np.testing.assert_allclose(arm.pose(q, "tip"), arm.pose(q, "tool0") @ T, atol=1e-12)
     moved = robot("ur5e").with_base(pin.SE3(T))
-    np.testing.assert_allclose(moved.pose(q, "tool0"), T @ robot("ur5e").pose(q, "tool0"), atol=1e-12)
+    np.testing.assert_allclose(
+        moved.pose(q, "tool0"), T @ robot("ur5e").pose(q, "tool0"), atol=1e-12
+    )
 
     com, inertia = np.array([0.1, 0.0, 0.05]), np.diag([0.1, 0.2, 0.3])
     R, p = T[:3, :3], T[:3, 3]
@@ -113,13 +126,18 @@ def test_frames_and_bases_take_poses_and_payloads_hang_on_frames():
     by_frame, by_body = (arm.mass_matrix(q, payload=held) for held in (on_frame, on_body))
     np.testing.assert_allclose(by_frame, by_body, atol=1e-12)
     assert np.abs(by_frame - arm.mass_matrix(q)).max() > 0.1
-    runs = [lw.simulate(arm, q[0], duration=0.02, step=0.01, payload=held).q for held in (on_frame, on_body)]
+    runs = [
+        lw.simulate(arm, q[0], duration=0.02, step=0.01, payload=held).q
+        for held in (on_frame, on_body)
+    ]
     np.testing.assert_allclose(runs[0], runs[1], atol=1e-12)
     with pytest.raises(UnknownName, match='did you mean "tip"'):
         arm.mass_matrix(q, payload=lw.Payload("tipp", 2.0))
     live = lw.load("charmie", live=["upper_arm"])
     with pytest.raises(NotPossible, match="live variables"):
-        live.with_frame("tip", live.bodies[-1]).mass_matrix(live.neutral(), payload=lw.Payload("tip", 1.0))
+        live.with_frame("tip", live.bodies[-1]).mass_matrix(
+            live.neutral(), payload=lw.Payload("tip", 1.0)
+        )
 
 
 def test_a_seven_axis_arm_without_a_free_angle_is_scanned():
@@ -130,17 +148,29 @@ def test_a_seven_axis_arm_without_a_free_angle_is_scanned():
     assert scanned, "some pose cannot be reached with the last joint at zero"
     assert all(s.count for s in found)
     for T, s in zip(poses, found, strict=True):
-        np.testing.assert_allclose(arm.pose(s.q, "panda_link8"), np.broadcast_to(T, (s.count, 4, 4)), atol=1e-8)
+        np.testing.assert_allclose(
+            arm.pose(s.q, "panda_link8"), np.broadcast_to(T, (s.count, 4, 4)), atol=1e-8
+        )
     assert "48 values of the" in repr(scanned[0])
     beyond = poses[0].copy()
     beyond[:3, 3] += 3.0
-    assert arm.inverse_kinematics_all(beyond, "panda_link8").reason.startswith("none at any of 48 values")
+    assert arm.inverse_kinematics_all(beyond, "panda_link8").reason.startswith(
+        "none at any of 48 values"
+    )
 
 
 def test_functions_have_names_payloads_and_live_variables():
     arm = robot("ur5e")
     f = arm.function("inverse_dynamics", payload="wrist_3_link", forces="tool0")
-    names = ["q", "v", "a", "force_tool0", "mass_wrist_3_link", "com_wrist_3_link", "inertia_wrist_3_link"]
+    names = [
+        "q",
+        "v",
+        "a",
+        "force_tool0",
+        "mass_wrist_3_link",
+        "com_wrist_3_link",
+        "inertia_wrist_3_link",
+    ]
     assert f.name_in() == names
     assert f.name_out() == ["tau"]
     q = arm.random(seed=1)
@@ -149,7 +179,15 @@ def test_functions_have_names_payloads_and_live_variables():
     np.testing.assert_allclose(
         f(**given)["tau"].full().ravel(), arm.inverse_dynamics(q, q, q, payload=held), atol=1e-10
     )
-    assert robot("four-bar").function("loop_dynamics").name_in() == ["q", "v", "effort", "stabilisation"]
-    assert lw.load("four-bar", live=["crank"]).function("gravity_torque").name_in() == ["q", "crank"]
+    assert robot("four-bar").function("loop_dynamics").name_in() == [
+        "q",
+        "v",
+        "effort",
+        "stabilisation",
+    ]
+    assert lw.load("four-bar", live=["crank"]).function("gravity_torque").name_in() == [
+        "q",
+        "crank",
+    ]
     with pytest.raises(UnknownName, match='did you mean "inverse_dynamics"'):
         arm.function("inverse_dynamic")

@@ -11,7 +11,8 @@ from scipy.linalg import expm
 import linkwork as lw
 from linkwork.model.inertia import steiner
 
-# [Goncalves2022], 20 s motion, recomputed with the corrected equations: t [s], d4 [mm], th5 [deg], tips [mm]
+# [Goncalves2022], 20 s motion, recomputed with the corrected equations: t [s], d4 [mm], th5 [deg],
+# tips [mm]
 CHARMIE_2022 = (
     (
         0,
@@ -65,7 +66,11 @@ def test_charmie_2022_moves_through_its_validation():
     _, d4, th5, left, right, head = (np.array(column) for column in zip(*CHARMIE_2022))
     np.testing.assert_allclose(q[:, robot.index("d4")].ravel() * 1e3, d4, atol=1e-4)
     np.testing.assert_allclose(np.degrees(q[:, robot.index("th5")]).ravel(), th5, atol=1e-5)
-    for (body, point), expected in {("12a", "tip"): left, ("12b", "tip"): right, ("8c", "B"): head}.items():
+    for (body, point), expected in {
+        ("12a", "tip"): left,
+        ("12b", "tip"): right,
+        ("8c", "B"): head,
+    }.items():
         np.testing.assert_allclose(points[body][point] * 1e3, expected, atol=1e-4)
 
 
@@ -107,7 +112,9 @@ CHARMIE_HAND = (
 def test_charmie_s_hand_moves_through_its_validation():
     robot = lw.load("charmie")
     q, v, _ = robot.motions["validation"].sample(np.array([t for t, _ in CHARMIE_HAND]))
-    np.testing.assert_allclose(robot.pose(q, "hand")[:, :3, 3] * 1e3, [p for _, p in CHARMIE_HAND], atol=1e-3)
+    np.testing.assert_allclose(
+        robot.pose(q, "hand")[:, :3, 3] * 1e3, [p for _, p in CHARMIE_HAND], atol=1e-3
+    )
     np.testing.assert_allclose(v[-1], 0.0, atol=1e-15)  # everything stops
     assert q[-1, robot.index("th3")][0] == pytest.approx(-2.18166, abs=1e-5)
     assert q[-1, robot.index("d1")][0] == pytest.approx(-0.1875, abs=1e-15)
@@ -118,7 +125,9 @@ def test_charmie_weighs_what_its_table_says():
     robot = lw.load("charmie")
     masses = {body.name: body.mass_properties.mass for body in robot.model.bodies}
     assert sum(masses.values()) == pytest.approx(62.4)
-    assert sum(m for name, m in masses.items() if name not in ("1", "2", "3")) == pytest.approx(16.7)
+    assert sum(m for name, m in masses.items() if name not in ("1", "2", "3")) == pytest.approx(
+        16.7
+    )
     assumed = [e.name for e in robot.model.elements if getattr(e, "assumed", False)]
     assert {"5s", "4sla", "4slb", "4slc", "4sra", "4srb", "4src"} <= set(assumed)
 
@@ -137,7 +146,9 @@ def test_the_example_trees_stand_where_the_digest_says():
         expected = (323.715585 if x > 0 else -271.984415, y * 165.945, -524.220012)
         np.testing.assert_allclose(points[f"shank_{leg}"]["foot"] * 1e3, expected, atol=1e-6)
     arm = lw.load("kuka-kr500")
-    np.testing.assert_allclose(arm.pose(np.zeros(6), "flange")[:3, 3] * 1e3, (3115, 0, 990), atol=1e-6)
+    np.testing.assert_allclose(
+        arm.pose(np.zeros(6), "flange")[:3, 3] * 1e3, (3115, 0, 990), atol=1e-6
+    )
     q = np.array([0.3, -1.2, 1.4, 0.5, -0.6, 0.7])
     expected = (2151.528569, 583.371417, 2092.396574)
     np.testing.assert_allclose(arm.pose(q, "flange")[:3, 3] * 1e3, expected, atol=1e-6)
@@ -146,7 +157,10 @@ def test_the_example_trees_stand_where_the_digest_says():
 def test_the_planar_arm_starts_its_experiments_where_they_say():
     robot = lw.load("planar-4r")
     start = dict(robot.model.configurations)
-    for name, expected in (("experiment-1", (-0.17320508, 0.28637033)), ("experiment-3", (0.27320508, 0.27320508))):
+    for name, expected in (
+        ("experiment-1", (-0.17320508, 0.28637033)),
+        ("experiment-3", (0.27320508, 0.27320508)),
+    ):
         q = np.array([value[0] for _, value in start[name]])
         np.testing.assert_allclose(robot.pose(q, "tip")[:2, 3], expected, atol=1e-8)
 
@@ -172,7 +186,8 @@ def test_the_crx_arm_reaches_its_example_pose():
 
 
 def test_the_ur_arms_stand_as_their_tables_say():
-    """At zero every UR arm is stretched along -x with the flange below: sums of the table's rows."""
+    """At zero every UR arm is stretched along -x with the flange below: sums of the table's
+    rows."""
     tables = {  # a2, a3, d1, d4, d5, d6 [m]
         "ur3": (-0.24365, -0.21325, 0.1519, 0.11235, 0.08535, 0.0819),
         "ur5": (-0.425, -0.39225, 0.089159, 0.10915, 0.09465, 0.0823),
@@ -191,7 +206,8 @@ def test_the_ur_arms_stand_as_their_tables_say():
 
 @pytest.mark.parametrize("name", ["ur3", "ur5", "ur10", "ur3e", "ur5e", "ur10e", "ur16e", "ur20"])
 def test_the_ur_arms_move_as_another_reader_of_the_makers_table_says(name):
-    """ur_analytic_ik holds the same article's rows, typed by somebody else: its flange pose in random postures."""
+    """ur_analytic_ik holds the same article's rows, typed by somebody else:
+    its flange pose in random postures."""
     peer = getattr(pytest.importorskip("ur_analytic_ik"), name)
     pose = lw.load(name).function("pose", "tool0")
     for q in np.random.default_rng(2).uniform(-3, 3, (5, 6)):
@@ -201,7 +217,14 @@ def test_the_ur_arms_move_as_another_reader_of_the_makers_table_says(name):
 UR_MATTER = {  # masses [kg] and centres of mass [m] of links 1 to 6, from the maker's article
     "ur3": (
         (2, 3.42, 1.26, 0.8, 0.8, 0.35),
-        ((0, -0.02, 0), (0.13, 0, 0.1157), (0.05, 0, 0.0238), (0, 0, 0.01), (0, 0, 0.01), (0, 0, -0.02)),
+        (
+            (0, -0.02, 0),
+            (0.13, 0, 0.1157),
+            (0.05, 0, 0.0238),
+            (0, 0, 0.01),
+            (0, 0, 0.01),
+            (0, 0, -0.02),
+        ),
     ),
     "ur5": (
         (3.7, 8.393, 2.33, 1.219, 1.219, 0.1879),
@@ -216,11 +239,25 @@ UR_MATTER = {  # masses [kg] and centres of mass [m] of links 1 to 6, from the m
     ),
     "ur10": (
         (7.1, 12.7, 4.27, 2, 2, 0.365),
-        ((0.021, 0, 0.027), (0.38, 0, 0.158), (0.24, 0, 0.068), (0, 0.007, 0.018), (0, 0.007, 0.018), (0, 0, -0.026)),
+        (
+            (0.021, 0, 0.027),
+            (0.38, 0, 0.158),
+            (0.24, 0, 0.068),
+            (0, 0.007, 0.018),
+            (0, 0.007, 0.018),
+            (0, 0, -0.026),
+        ),
     ),
     "ur16e": (
         (7.369, 10.45, 4.321, 2.18, 2.033, 0.907),
-        ((0, -0.016, 0.03), (0.302, 0, 0.16), (0.194, 0, 0.065), (0, -0.009, 0.011), (0, 0.018, 0.012), (0, 0, -0.044)),
+        (
+            (0, -0.016, 0.03),
+            (0.302, 0, 0.16),
+            (0.194, 0, 0.065),
+            (0, -0.009, 0.011),
+            (0, 0.018, 0.012),
+            (0, 0, -0.044),
+        ),
     ),
 }
 
@@ -240,7 +277,10 @@ def test_the_rehabilitation_arm_has_the_papers_equations():
     I1, I2 = m1 * l1**2 / 12, m2 * l2**2 / 12
     t1, t2 = 0.4, 0.9
     position = robot.pose([t1, t2], "hand")[:2, 3]
-    expected = (-l1 * math.sin(t1) + l2 * math.sin(t1 + t2), l1 * math.cos(t1) - l2 * math.cos(t1 + t2))
+    expected = (
+        -l1 * math.sin(t1) + l2 * math.sin(t1 + t2),
+        l1 * math.cos(t1) - l2 * math.cos(t1 + t2),
+    )
     np.testing.assert_allclose(position, expected, atol=1e-15)
     M11 = m1 * lc1**2 + m2 * (l1**2 + lc2**2 - 2 * l1 * lc2 * math.cos(t2)) + I1 + I2
     M12 = m2 * lc2**2 - m2 * l1 * lc2 * math.cos(t2) + I2
@@ -257,7 +297,8 @@ def test_the_rehabilitation_arm_has_the_papers_equations():
 
 
 def test_the_rehabilitation_arm_has_the_digests_numbers():
-    """[Khan2022] at one state, its reach, its singularities, and a payload that its equations take in."""
+    """[Khan2022] at one state, its reach, its singularities,
+    and a payload that its equations take in."""
     robot = lw.load("rehabilitation-arm")
     q, w, zero = np.array([0.3, -0.8]), np.array([1.1, -0.7]), np.zeros(2)
     inverse_dynamics = robot.function("inverse_dynamics")
@@ -281,7 +322,10 @@ def test_the_rehabilitation_arm_has_the_digests_numbers():
         + m * (l2**2 - l1 * l2 * c) * a[1]
         + m * l1 * l2 * s * (2 * w[0] * w[1] + w[1] ** 2)
         + 9.81 * m * (l2 * g12 - l1 * g1),
-        m * (l2**2 - l1 * l2 * c) * a[0] + m * l2**2 * a[1] - m * l1 * l2 * s * w[0] ** 2 + 9.81 * m * l2 * g12,
+        m * (l2**2 - l1 * l2 * c) * a[0]
+        + m * l2**2 * a[1]
+        - m * l1 * l2 * s * w[0] ** 2
+        + 9.81 * m * l2 * g12,
     )
     with_it = robot.inverse_dynamics(q, w, a, payload=lw.Payload("2", m, com=(l2, 0.0, 0.0)))
     np.testing.assert_allclose(with_it - tau(w, a), carried, atol=1e-12)
@@ -314,7 +358,8 @@ def test_the_scara_arm_has_the_papers_equations():
     np.testing.assert_allclose(found, M, atol=1e-12)
     np.testing.assert_allclose(weight, (0, 0, -S1 * 9.81 * math.cos(t3), 0), atol=1e-12)
     (spring,) = robot.model.elements
-    assert spring.stiffness * -spring.free == pytest.approx(S1 * 9.81, rel=1e-4)  # balanced at theta3 = 0
+    # balanced at theta3 = 0
+    assert spring.stiffness * -spring.free == pytest.approx(S1 * 9.81, rel=1e-4)
 
 
 def test_the_tx2_90_has_the_papers_wrist_point():
@@ -347,22 +392,36 @@ def test_forrest_stands_on_straight_legs():
     robot = lw.load("forrest")
     np.testing.assert_allclose(robot.pose(np.zeros(18), "6")[:3, :3], np.eye(3), atol=1e-15)
     for side, y in (("left", 0.12), ("right", -0.12)):
-        np.testing.assert_allclose(robot.pose(np.zeros(18), f"{side}_sole")[:3, 3], (0, y, -0.915), atol=1e-15)
+        np.testing.assert_allclose(
+            robot.pose(np.zeros(18), f"{side}_sole")[:3, 3], (0, y, -0.915), atol=1e-15
+        )
     q = robot.q(left_knee_pitch=-0.5, right_knee_pitch=-0.5)
     assert robot.pose(q, "left_sole")[0, 3] == pytest.approx(robot.pose(q, "right_sole")[0, 3])
-    assert robot.pose(q, "left_sole")[0, 3] < -0.1  # a negative angle bends the knee: the foot goes back
+    # a negative angle bends the knee: the foot goes back
+    assert robot.pose(q, "left_sole")[0, 3] < -0.1
     length = robot.to_actuators(robot.neutral())[0][list(robot.actuators).index("left_knee")]
     assert length == pytest.approx(math.hypot(0.235 + 0.08, 0.0), abs=1e-12)
 
 
 def test_the_legs_of_forrest_have_their_inertia_about_the_joints():
-    """[Zhu2023] Table 4: about the joint as printed, positive about the centre; of the base about its centre."""
-    bodies = {body.name: body.mass_properties for body in lw.load("forrest", check="physical").model.bodies}
-    printed = {"7": (0.01, 0.06, 0.05), "9": (0.01, 0.22, 0.22), "10": (0.0, 0.1, 0.1), "12": (0.01, 0.02, 0.01)}
+    """[Zhu2023] Table 4: about the joint as printed, positive about the centre;
+    of the base about its centre."""
+    bodies = {
+        body.name: body.mass_properties
+        for body in lw.load("forrest", check="physical").model.bodies
+    }
+    printed = {
+        "7": (0.01, 0.06, 0.05),
+        "9": (0.01, 0.22, 0.22),
+        "10": (0.0, 0.1, 0.1),
+        "12": (0.01, 0.02, 0.01),
+    }
     twins = {"7": "13", "9": "15", "10": "16", "12": "18"}
     for name, moments in printed.items():
         for each in (name, twins[name]):
-            about_joint = np.array(bodies[each].inertia) + np.array(steiner(bodies[each].mass, bodies[each].com))
+            about_joint = np.array(bodies[each].inertia) + np.array(
+                steiner(bodies[each].mass, bodies[each].com)
+            )
             np.testing.assert_allclose(about_joint, np.diag(moments), atol=1e-15)
             assert np.linalg.eigvalsh(np.array(bodies[each].inertia)).min() > -1e-15
     np.testing.assert_allclose(np.diag(bodies["6"].inertia), (0.23, 0.18, 0.06))
@@ -373,13 +432,17 @@ def test_the_printed_quadruped_has_the_papers_leg():
     robot = lw.load("quadruped-12dof")
     L1, L2, L3 = 0.05, 0.12, 0.17
     t1, t2, t3 = 0.2, -0.6, 1.1
-    points = robot.points(robot.q(coxa_FL=t1, femur_FL=t2, tibia_FL=t3, coxa_BR=t1, femur_BR=t2, tibia_BR=t3))
+    points = robot.points(
+        robot.q(coxa_FL=t1, femur_FL=t2, tibia_FL=t3, coxa_BR=t1, femur_BR=t2, tibia_BR=t3)
+    )
     s = L2 * math.cos(t2) + L3 * math.cos(t2 + t3)
     z = L2 * math.sin(t2) + L3 * math.sin(t2 + t3)
     for leg, hip, l1 in (("FL", (0.12, 0.06), L1), ("BR", (-0.12, -0.06), -L1)):
         x = l1 * math.cos(t1) + s * math.sin(t1)
         y = l1 * math.sin(t1) - s * math.cos(t1)
-        np.testing.assert_allclose(points[f"tibia_{leg}"]["foot"], (hip[0] + z, hip[1] + x, y), atol=1e-15)
+        np.testing.assert_allclose(
+            points[f"tibia_{leg}"]["foot"], (hip[0] + z, hip[1] + x, y), atol=1e-15
+        )
     assert sum(body.mass_properties.mass for body in robot.model.bodies) == pytest.approx(2.5722)
 
 
@@ -417,4 +480,5 @@ def test_the_crx_arms_have_the_lengths_of_the_digest(name):
     found = (rows[1]["a"], rows[3]["d"], rows[5]["d"], rows[4]["d"])
     assert np.array(found) * 1e3 == pytest.approx(CRX_ARMS[name], abs=1e-9)
     alphas = np.degrees([row["alpha"] for row in rows])
-    assert alphas == pytest.approx((90, 180, -90, -90, 90, 0), abs=1e-9)  # printed -180, the same turn
+    # printed -180, the same turn
+    assert alphas == pytest.approx((90, 180, -90, -90, 90, 0), abs=1e-9)

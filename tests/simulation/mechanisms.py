@@ -14,7 +14,9 @@ from tests.published import URDFS
 DOUBLE_PENDULUM = System.planar_chain("RR", [1.0, 0.7], [1.0, 1.5])
 POINT = System("x y", gravity=(0, -9.81)).with_body("ball", 2.0, lambda q: (q.x, q.y))
 CART = System("x theta", gravity=(0, -9.81)).with_body("cart", 1.5, lambda q: (q.x, 0))
-CART = CART.with_body("bob", 0.5, lambda q: (q.x + 0.8 * sin(q.theta), -0.8 * cos(q.theta)), drag=0.1)
+CART = CART.with_body(
+    "bob", 0.5, lambda q: (q.x + 0.8 * sin(q.theta), -0.8 * cos(q.theta)), drag=0.1
+)
 
 
 def block(mass: float, *moments: float) -> MassProperties:

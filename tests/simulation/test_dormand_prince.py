@@ -1,4 +1,5 @@
-"""Dormand and Prince's method beside SciPy's, step by step, and its table by the conditions of its order."""
+"""Dormand and Prince's method beside SciPy's, step by step,
+and its table by the conditions of its order."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def test_the_table_keeps_the_conditions_of_its_order():
 
 def test_the_continuous_result_is_a_polynomial_of_degree_seven():
     """y' = t^6: the values inside a step are exact."""
-    solver = DormandPrince(lambda t, y: np.array([t**6]), 0.0, np.zeros(1), 2.0, rtol=1e-3, atol=1e-3)
+    solver = DormandPrince(
+        lambda t, y: np.array([t**6]), 0.0, np.zeros(1), 2.0, rtol=1e-3, atol=1e-3
+    )
     while solver.status == "running":
         assert solver.step() is None
         t = np.linspace(solver.t_before, solver.t, 9)

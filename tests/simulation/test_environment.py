@@ -21,8 +21,22 @@ FAR = (np.inf, np.inf, np.inf)
 @pytest.fixture(scope="module")
 def arm() -> lw.Robot:
     joints = (
-        Joint("shoulder", "revolute", None, "upper", axis=(0.0, 1.0, 0.0), limits=(Limits(-2.0, 2.0, 10.0, 8.0),)),
-        Joint("elbow", "revolute", "upper", "lower", Placement(position=(0.5, 0.0, 0.0)), (0.0, 1.0, 0.0)),
+        Joint(
+            "shoulder",
+            "revolute",
+            None,
+            "upper",
+            axis=(0.0, 1.0, 0.0),
+            limits=(Limits(-2.0, 2.0, 10.0, 8.0),),
+        ),
+        Joint(
+            "elbow",
+            "revolute",
+            "upper",
+            "lower",
+            Placement(position=(0.5, 0.0, 0.0)),
+            (0.0, 1.0, 0.0),
+        ),
     )
     return lw.Robot(validated(Model("arm", (link("upper", 0.5), link("lower", 0.4)), joints)))
 
@@ -39,7 +53,9 @@ def goals(generator, n):
 
 def test_a_step_is_the_integrator_s_step_and_the_reward_the_user_s(arm):
     start = np.random.default_rng(1).uniform(-0.5, 0.5, (N, 2))
-    env = Environment(arm, N, reach, goal=goals, start=lambda g, n: (start[:n], 0 * start[:n]), scale=[3.0, 2.0])
+    env = Environment(
+        arm, N, reach, goal=goals, start=lambda g, n: (start[:n], 0 * start[:n]), scale=[3.0, 2.0]
+    )
     first = env.reset(seed=0)
     assert np.array_equal(first, np.hstack([start, 0 * start, env.goals]))
     actions = np.random.default_rng(2).uniform(-1.5, 1.5, (N, 2))
@@ -62,7 +78,9 @@ def test_runge_kutta_follows_the_adaptive_simulation(arm):
     env.reset(seed=3)
     env.step(np.array([[0.5, -0.2], [0.0, 0.0]]))
     for k, torque in enumerate(([0.5, -0.2], [0.0, 0.0])):
-        run = lw.simulate(arm, duration=0.1, sample=0.1, control=lambda t, q, v, torque=torque: casadi.DM(torque))
+        run = lw.simulate(
+            arm, duration=0.1, sample=0.1, control=lambda t, q, v, torque=torque: casadi.DM(torque)
+        )
         assert env.q[k] == pytest.approx(run.q[-1], abs=1e-7)
 
 
@@ -92,7 +110,9 @@ def test_points_that_meet_or_leave_their_box_are_flagged(arm):
     rules = {"apart": (Apart("lower.tip", "upper", 0.3),), "within": (box,)}
     folded, low, fine = (0.0, 3.0), (1.0, 0.0), (0.0, 0.3)
     start = np.array([folded, low, fine])
-    env = Environment(arm, 3, lambda s: casadi.SX(0), start=lambda g, n: (start[:n], 0 * start[:n]), **rules)
+    env = Environment(
+        arm, 3, lambda s: casadi.SX(0), start=lambda g, n: (start[:n], 0 * start[:n]), **rules
+    )
     env.reset()
     step = env.step(np.zeros((3, 2)))
     assert list(step.flags["lower.tip meets upper"]) == [True, False, False]
@@ -108,7 +128,9 @@ def test_a_collision_model_ends_runs_that_touch(arm):
     folded, low, fine = (0.0, 3.0), (1.0, 0.0), (0.0, 0.3)
     start = np.array([folded, low, fine])
     given = dict(start=lambda g, n: (start[:n], 0 * start[:n]), collision=model)
-    env = Environment(arm, 3, lambda s: casadi.SX(0), obstacles=[HalfSpace((0, 0, 1), -0.3)], **given)
+    env = Environment(
+        arm, 3, lambda s: casadi.SX(0), obstacles=[HalfSpace((0, 0, 1), -0.3)], **given
+    )
     env.reset()
     step = env.step(np.zeros((3, 2)))
     assert list(step.flags["collision"]) == [True, True, False]
@@ -154,9 +176,12 @@ def test_the_same_seed_gives_the_same_runs_and_a_copy_does_not_see_its_neighbour
 
 
 def test_an_observation_of_one_s_own(arm):
-    env = Environment(arm, 3, reach, lambda s: casadi.vertcat(s.point("lower.tip"), casadi.sin(s.q)), goal=goals)
+    env = Environment(
+        arm, 3, reach, lambda s: casadi.vertcat(s.point("lower.tip"), casadi.sin(s.q)), goal=goals
+    )
     assert env.reset().shape == (3, 5)
-    assert env.scale == pytest.approx([8.0, 1.0])  # the effort limit of the shoulder, 1 where none is known
+    # the effort limit of the shoulder, 1 where none is known
+    assert env.scale == pytest.approx([8.0, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -166,8 +191,14 @@ def test_an_observation_of_one_s_own(arm):
         (lambda r: Environment(r, 2, reach, period=0.0), "period is 0.0"),
         (lambda r: Environment(r, 2, reach, method="euler"), "method is 'euler'"),
         (lambda r: Environment(r, 2, lambda s: s.q).reset(), "reward has size"),
-        (lambda r: Environment(r, 2, reach).step(np.zeros((2, 3))), r"actions has shape \(2, 3\), expected \(2, 2\)"),
-        (lambda r: Environment(r, 2, reach).step(np.full((2, 2), np.nan)), "actions are not finite"),
+        (
+            lambda r: Environment(r, 2, reach).step(np.zeros((2, 3))),
+            r"actions has shape \(2, 3\), expected \(2, 2\)",
+        ),
+        (
+            lambda r: Environment(r, 2, reach).step(np.full((2, 2), np.nan)),
+            "actions are not finite",
+        ),
     ],
 )
 def test_what_cannot_be_stepped_is_refused(arm, call, sentence):

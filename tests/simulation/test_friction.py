@@ -1,4 +1,5 @@
-"""Damping and dry friction of the description in simulations: MuJoCo, Pinocchio, closed forms, the energy account."""
+"""Damping and dry friction of the description in simulations: MuJoCo, Pinocchio, closed forms,
+the energy account."""
 
 from __future__ import annotations
 
@@ -28,14 +29,22 @@ PENDULUM = """<mujoco><option timestep="1e-4" integrator="RK4"/><worldbody>
 
 def slide(friction: float, mass: float = 2.0, damping: float = 0.0, tilt: float = 0.0) -> lw.Robot:
     """A block on a rail along x; gravity pulls it along by `tilt` of g."""
-    matter = MassProperties(mass, (0.0, 0.0, 0.0), ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1)))
-    rail = Joint("rail", "prismatic", None, "block", axis=(1.0, 0.0, 0.0), friction=friction, damping=damping)
-    return lw.Robot(Model("slide", (Body("block", matter),), (rail,), gravity=(9.81 * tilt, 0.0, -9.81)))
+    matter = MassProperties(
+        mass, (0.0, 0.0, 0.0), ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))
+    )
+    rail = Joint(
+        "rail", "prismatic", None, "block", axis=(1.0, 0.0, 0.0), friction=friction, damping=damping
+    )
+    return lw.Robot(
+        Model("slide", (Body("block", matter),), (rail,), gravity=(9.81 * tilt, 0.0, -9.81))
+    )
 
 
 def rubbing_ur5(damping: float | np.ndarray, friction: float | np.ndarray) -> lw.Robot:
     model = ur5().model
-    numbers = zip(np.broadcast_to(damping, 6).tolist(), np.broadcast_to(friction, 6).tolist(), strict=True)
+    numbers = zip(
+        np.broadcast_to(damping, 6).tolist(), np.broadcast_to(friction, 6).tolist(), strict=True
+    )
     joints = list(model.joints)
     for k, joint in enumerate(joints):
         if joint.type == "revolute":
@@ -45,7 +54,9 @@ def rubbing_ur5(damping: float | np.ndarray, friction: float | np.ndarray) -> lw
 
 
 @pytest.mark.parametrize("options", [{}, {"step": 1e-3}], ids=["adaptive", "fixed"])
-def test_damping_of_the_description_acts_as_in_mujoco(options: dict[str, Any], tmp_path: Path) -> None:
+def test_damping_of_the_description_acts_as_in_mujoco(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
     text = PENDULUM.format(damping=2)
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
@@ -110,8 +121,12 @@ def test_an_arm_that_slides_moves_as_pinocchio_and_scipy_say() -> None:
         lost = damping * y[6:] + friction * np.sign(y[6:])
         return np.concatenate([y[6:], pin.aba(model, data, y[:6], y[6:], -lost)])
 
-    truth = solve_ivp(rate, (0, 0.05), np.concatenate([q, v]), method="DOP853", rtol=1e-11, atol=1e-12)
-    assert (np.sign(truth.y[6:]) == np.sign(v)[:, None]).all(), "a joint stopped: the reference would not know"
+    truth = solve_ivp(
+        rate, (0, 0.05), np.concatenate([q, v]), method="DOP853", rtol=1e-11, atol=1e-12
+    )
+    assert (np.sign(truth.y[6:]) == np.sign(v)[:, None]).all(), (
+        "a joint stopped: the reference would not know"
+    )
     run = lw.simulate(robot, q, v, duration=0.05, step=1e-4)
     assert np.allclose(run.q[-1], truth.y[:6, -1], rtol=0, atol=1e-8)
     assert np.allclose(run.v[-1], truth.y[6:, -1], rtol=0, atol=1e-7)
@@ -121,7 +136,10 @@ def test_fixed_and_adaptive_runs_meet_as_steps_fall() -> None:
     robot = rubbing_ur5(0.5, 2.0)
     start = np.array([0.3, -1.2, 0.9, -0.4, 0.7, 0.2])
     smooth = lw.simulate(robot, start, duration=0.5, sample=0.1).q[-1]
-    off = [np.abs(lw.simulate(robot, start, duration=0.5, step=h).q[-1] - smooth).max() for h in (4e-3, 1e-3)]
+    off = [
+        np.abs(lw.simulate(robot, start, duration=0.5, step=h).q[-1] - smooth).max()
+        for h in (4e-3, 1e-3)
+    ]
     assert off[1] < 1e-3 and off[1] < off[0]
 
 
@@ -140,7 +158,9 @@ def test_what_runs_in_python_rubs_as_machine_code_does() -> None:
     def opaque(t: Any, q: Any, v: Any) -> Any:
         return np.array([float(np.sin(5 * float(t)) > 0) * 4.0])
 
-    machine = lw.simulate(robot, [0.0], [1.0], control=lambda t, q, v: 4.0 * (casadi.sin(5 * t) > 0), **options)
+    machine = lw.simulate(
+        robot, [0.0], [1.0], control=lambda t, q, v: 4.0 * (casadi.sin(5 * t) > 0), **options
+    )
     python = lw.simulate(robot, [0.0], [1.0], control=opaque, **options)
     assert (machine.where, python.where) == ("machine code", "Python")
     assert np.allclose(machine.q, python.q, rtol=0, atol=1e-12)
@@ -157,7 +177,11 @@ def test_a_batch_rubs_as_each_alone() -> None:
 def test_copies_of_an_environment_rub_too() -> None:
     def last(friction: bool) -> float:
         world = Environment(
-            slide(3.0), 4, lambda s: s.q[0], start=lambda g, n: (np.zeros((n, 1)), np.ones((n, 1))), friction=friction
+            slide(3.0),
+            4,
+            lambda s: s.q[0],
+            start=lambda g, n: (np.zeros((n, 1)), np.ones((n, 1))),
+            friction=friction,
         )
         world.reset(0)
         for _ in range(50):

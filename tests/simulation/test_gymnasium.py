@@ -41,9 +41,14 @@ def test_gymnasium_finds_nothing_wrong_with_one_copy():
 
     env = environment(1).to_gymnasium(render_mode="rgb_array")
     assert isinstance(env, gymnasium.Env)
-    with pytest.warns(UserWarning, match=r"-?infinity") as said:  # observations have no bounds; nothing else
+    # observations have no bounds; nothing else
+    with pytest.warns(UserWarning, match=r"-?infinity") as said:
         check_env(env)
-    others = [str(w.message) for w in said if "infinity" not in str(w.message) and "spec" not in str(w.message)]
+    others = [
+        str(w.message)
+        for w in said
+        if "infinity" not in str(w.message) and "spec" not in str(w.message)
+    ]
     assert not others
     observation, info = env.reset(seed=3)
     assert observation.shape == (6,) and info == {}
@@ -52,7 +57,8 @@ def test_gymnasium_finds_nothing_wrong_with_one_copy():
     for _ in range(4):
         assert env.step(np.zeros(2))[2:4] == (False, False)
     last = env.step(np.zeros(2))
-    assert last[3] and np.array_equal(last[0][4:], observation[4:])  # the goal of the run that ends, not of the next
+    # the goal of the run that ends, not of the next
+    assert last[3] and np.array_equal(last[0][4:], observation[4:])
 
 
 def test_a_vector_of_copies_is_each_copy_alone():
@@ -66,10 +72,14 @@ def test_a_vector_of_copies_is_each_copy_alone():
     for k in range(5):
         observation, rewards, terminated, truncated, info = together.step(actions)
         step = plain.step(actions)
-        assert np.array_equal(observation, step.observation) and np.array_equal(rewards, step.reward)
+        assert np.array_equal(observation, step.observation) and np.array_equal(
+            rewards, step.reward
+        )
         assert truncated.all() == (k == 4) and not terminated.any()
     assert np.array_equal(info["final_obs"], step.final) and info["_final_obs"].all()
-    wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(environment(7).to_gymnasium_vector())
+    wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(
+        environment(7).to_gymnasium_vector()
+    )
     wrapped.reset(seed=1)
     for _ in range(5):
         *_, info = wrapped.step(actions)
@@ -79,5 +89,7 @@ def test_a_vector_of_copies_is_each_copy_alone():
 def test_several_copies_are_no_single_env():
     with pytest.raises(InvalidInput, match="the environment has 2 copies, expected 1"):
         environment(2).to_gymnasium()
-    with pytest.raises(InvalidInput, match="render_mode is 'human', expected None or \"rgb_array\""):
+    with pytest.raises(
+        InvalidInput, match="render_mode is 'human', expected None or \"rgb_array\""
+    ):
         environment(1).to_gymnasium("human")

@@ -1,4 +1,5 @@
-"""Integrators: order of convergence, drift of energy, unit quaternions, the same motion by every one of them."""
+"""Integrators: order of convergence, drift of energy, unit quaternions,
+the same motion by every one of them."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def test_order_of_convergence(method, case):
     steps = {"rk4": (50, 100), "semi_implicit_euler": (400, 800)}[method]
     errors = []
     for n in steps:
-        run = simulate(mechanism, q, v, duration=duration, step=duration / n, sample=duration, method=method)
+        run = simulate(
+            mechanism, q, v, duration=duration, step=duration / n, sample=duration, method=method
+        )
         errors.append(distance(mechanism, reference, run.q[-1]))
     order = np.log2(errors[0] / errors[1])
     assert order == pytest.approx(ORDERS[method], abs=0.25), errors
@@ -43,7 +46,8 @@ def test_order_of_convergence(method, case):
 
 
 def evaluations_and_error(method, case, tolerance, reference):
-    """(how often the accelerations were asked for, error at the end): the control counts, and pushes nothing."""
+    """(how often the accelerations were asked for, error at the end): the control counts,
+    and pushes nothing."""
     make, q, v, duration = case
     mechanism, asked = make(), []
 
@@ -57,19 +61,28 @@ def evaluations_and_error(method, case, tolerance, reference):
     return len(asked), distance(mechanism, reference, run.q[-1])
 
 
-@pytest.mark.parametrize("case", [CASES["cart with drag"], CASES["floating pair"]], ids=["cart", "floating"])
+@pytest.mark.parametrize(
+    "case", [CASES["cart with drag"], CASES["floating pair"]], ids=["cart", "floating"]
+)
 @pytest.mark.parametrize("method", ["dop853", "lsoda"])
 def test_order_of_the_adaptive_methods(method, case):
-    """The error follows the tolerance, and falls with at least the seventh power of the work: DOP853 has order eight,
-    LSODA a variable one of up to twelve. Against RK4 with an error of 1e-13.
+    """The error follows the tolerance, and falls with at least the seventh power of the work:
+    DOP853 has order eight, LSODA a variable one of up to twelve. Against RK4 with an error of
+    1e-13.
     """
     make, q, v, duration = case
     duration = 8 * duration
-    reference = simulate(make(), q, v, duration=duration, step=duration / 40_000, sample=duration).q[-1]
+    reference = simulate(
+        make(), q, v, duration=duration, step=duration / 40_000, sample=duration
+    ).q[-1]
     tolerances = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
-    found = [evaluations_and_error(method, (make, q, v, duration), t, reference) for t in tolerances]
+    found = [
+        evaluations_and_error(method, (make, q, v, duration), t, reference) for t in tolerances
+    ]
     counts, errors = np.array(found).T
-    assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.25), errors
+    assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.25), (
+        errors
+    )
     assert (errors < 1000 * np.array(tolerances)).all(), errors
     assert errors[-1] > 1e-12  # above the error of the reference
     assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] > 7, (counts, errors)
@@ -81,7 +94,10 @@ def test_order_of_convergence_with_a_control_that_integrates():
     options = dict(duration=0.8, sample=0.8, control=control)
     reference = simulate(DOUBLE_PENDULUM, [0.3, 0.4], tolerance=1e-12, **options).q[-1]
     errors = [
-        np.abs(simulate(DOUBLE_PENDULUM, [0.3, 0.4], step=0.8 / n, **options).q[-1] - reference).max() for n in (40, 80)
+        np.abs(
+            simulate(DOUBLE_PENDULUM, [0.3, 0.4], step=0.8 / n, **options).q[-1] - reference
+        ).max()
+        for n in (40, 80)
     ]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.25), errors
 
@@ -107,19 +123,24 @@ def test_energy_drift_of_each_integrator(options, drift):
 def test_semi_implicit_euler_is_symplectic_on_an_oscillator():
     """The energy of a harmonic oscillator stays within w h / 2 of its start for 20 000 steps."""
     spring = System("x", gravity=None).with_body("m", 1.0, lambda q: (q.x,), spring=1.0)
-    run = simulate(spring, [1.0], duration=1000, step=0.05, sample=1.0, method="semi_implicit_euler")
+    run = simulate(
+        spring, [1.0], duration=1000, step=0.05, sample=1.0, method="semi_implicit_euler"
+    )
     assert np.abs(run["energy.total"] / run["energy.total"][0] - 1).max() < 0.026
     explicit_growth = (1 + 0.05**2) ** (1000 / 0.05)
     assert explicit_growth > 1e20  # what explicit Euler would do
 
 
 def test_a_falling_pair_of_bodies_keeps_its_laws():
-    """Unit quaternions, a centre that falls as a parabola, constant angular momentum about it; by every integrator."""
+    """Unit quaternions, a centre that falls as a parabola, constant angular momentum about it;
+    by every integrator."""
     robot = floating()
     runs = [
         simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, tolerance=1e-11),
         simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, step=1e-3),
-        simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, step=1e-4, method="semi_implicit_euler"),
+        simulate(
+            robot, FREE, SPIN, duration=0.8, sample=0.2, step=1e-4, method="semi_implicit_euler"
+        ),
         simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, tolerance=1e-11, method="lsoda"),
     ]
     for run, accuracy in zip(runs, (1e-7, 1e-7, 1e-2, 1e-7), strict=True):
@@ -137,19 +158,25 @@ def test_a_falling_pair_of_bodies_keeps_its_laws():
 
 
 def world_momentum(robot, q, v):
-    """Linear momentum, and angular momentum about the origin, from positions alone: sum over the mass elements."""
+    """Linear momentum, and angular momentum about the origin, from positions alone:
+    sum over the mass elements."""
     from tests.numeric import pseudo_inertia
 
     found = []
     h = 1e-6
     for one, rate in zip(q, v):
-        ends = [robot.forward_kinematics(robot.integrate(one, s * h * rate)).matrix() for s in (-1, 1)]
+        ends = [
+            robot.forward_kinematics(robot.integrate(one, s * h * rate)).matrix() for s in (-1, 1)
+        ]
         middle = robot.forward_kinematics(one).matrix()
         total = np.zeros((4, 4))
         for body, (a, b), T in zip(robot.model.bodies, zip(*ends), middle):
-            total += (b - a) / (2 * h) @ pseudo_inertia(body.mass_properties) @ T.T  # sum of m pd p'
+            # sum of m pd p'
+            total += (b - a) / (2 * h) @ pseudo_inertia(body.mass_properties) @ T.T
         linear = total[:3, 3]
-        angular = np.array([total[2, 1] - total[1, 2], total[0, 2] - total[2, 0], total[1, 0] - total[0, 1]])
+        angular = np.array(
+            [total[2, 1] - total[1, 2], total[0, 2] - total[2, 0], total[1, 0] - total[0, 1]]
+        )
         found.append(np.concatenate([linear, angular]))
     return np.array(found)
 
@@ -170,7 +197,8 @@ def test_robot_and_system_move_alike():
     one = simulate(robot, q, v, duration=0.5, step=1e-3, sample=0.1)
     other = simulate(system, q, v, duration=0.5, step=1e-3, sample=0.1)
     np.testing.assert_allclose(one.q, other.q, atol=1e-10)
-    np.testing.assert_allclose(one.v, other.v, atol=1e-9)  # a tenth of a second of chaos and a condition of 1e3
+    # a tenth of a second of chaos and a condition of 1e3
+    np.testing.assert_allclose(one.v, other.v, atol=1e-9)
     np.testing.assert_allclose(one["energy.kinetic"], other["energy.kinetic"], atol=1e-9)
     assert list(one)[:4] == ["time", *[f"q.{name}" for name in robot.joints]]
 
@@ -186,12 +214,16 @@ def test_a_batch_is_its_samples_bit_for_bit():
         one = simulate(robot, q[k], duration=0.2, step=1e-3, sample=0.05, control=control)
         assert (one.q == batch.q[k]).all()
         assert (one.tau == batch.tau[k]).all()
-    shaped = simulate(robot, q[:6].reshape(2, 3, 6), duration=0.2, step=1e-3, sample=0.05, control=control)
+    shaped = simulate(
+        robot, q[:6].reshape(2, 3, 6), duration=0.2, step=1e-3, sample=0.05, control=control
+    )
     assert (shaped.q.reshape(6, 5, 6) == batch.q[:6]).all()
     assert simulate(robot, q[:1], duration=0.01, step=1e-3).q.shape == (1, 11, 6)
 
 
-@pytest.mark.parametrize("options", [{"step": 1e-2}, {"method": "dop853"}], ids=["fixed", "adaptive"])
+@pytest.mark.parametrize(
+    "options", [{"step": 1e-2}, {"method": "dop853"}], ids=["fixed", "adaptive"]
+)
 def test_a_batch_of_none_is_a_batch(options):
     run = simulate(DOUBLE_PENDULUM, np.zeros((0, 2)), duration=0.1, sample=0.05, **options)
     assert (run.q.shape, run.success.shape, run["energy.total"].shape) == ((0, 3, 2), (0,), (0, 3))
@@ -208,7 +240,11 @@ def test_a_bar_is_seen_and_ends_full(options, capfd):
 def test_a_function_sees_every_row_done():
     seen = []
     simulate(
-        DOUBLE_PENDULUM, [0.1, 0.2], duration=0.2, step=1e-3, progress=lambda done, total: seen.append((done, total))
+        DOUBLE_PENDULUM,
+        [0.1, 0.2],
+        duration=0.2,
+        step=1e-3,
+        progress=lambda done, total: seen.append((done, total)),
     )
     assert seen[-1] == (201, 201)
     assert [done for done, _ in seen] == sorted({done for done, _ in seen}) and len(seen) > 50
@@ -243,7 +279,8 @@ def test_constraints_hold_during_a_motion():
 
 
 def test_explicit_time_moves_the_support():
-    """A pendulum on a support that accelerates sideways by a: it hangs at atan(a / g) from the vertical when damped."""
+    """A pendulum on a support that accelerates sideways by a:
+    it hangs at atan(a / g) from the vertical when damped."""
     system = System("theta", gravity=(0, -9.81))
     from casadi import cos, sin
 

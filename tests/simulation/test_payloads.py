@@ -1,4 +1,5 @@
-"""Payloads of simulations: one or a batch of them, against robots that have the same matter in their links."""
+"""Payloads of simulations: one or a batch of them,
+against robots that have the same matter in their links."""
 
 from __future__ import annotations
 
@@ -33,9 +34,15 @@ from tests.simulation.mechanisms import floating, ur5
 TOOL = "wrist_3_link"
 MASSES = np.array([0.0, 0.5, 2.0, 4.0])
 COMS = np.array([[0.0, 0.0, 0.1], [0.05, 0.0, 0.1], [-0.02, 0.03, 0.2], [0.0, 0.1, 0.0]])
-INERTIAS = np.array([[0.02, 0.003, -0.001], [0.003, 0.03, 0.002], [-0.001, 0.002, 0.025]]) * MASSES[:, None, None]
+INERTIAS = (
+    np.array([[0.02, 0.003, -0.001], [0.003, 0.03, 0.002], [-0.001, 0.002, 0.025]])
+    * MASSES[:, None, None]
+)
 LOADS = lw.Payload(TOOL, MASSES, COMS, INERTIAS)
-START, SPEED = np.array([0.3, -1.2, 0.9, -0.4, 0.7, 0.2]), np.array([0.5, -0.3, 0.4, 0.2, -0.6, 0.8])
+START, SPEED = (
+    np.array([0.3, -1.2, 0.9, -0.4, 0.7, 0.2]),
+    np.array([0.5, -0.3, 0.4, 0.2, -0.6, 0.8]),
+)
 RUN = {"duration": 0.1, "step": 1e-3}
 
 
@@ -43,7 +50,9 @@ def one(k: int, body: str = TOOL) -> lw.Payload:
     return lw.Payload(body, MASSES[k], COMS[k], INERTIAS[k])
 
 
-def with_matter(robot: lw.Robot, body: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> lw.Robot:
+def with_matter(
+    robot: lw.Robot, body: str, mass: float, com: np.ndarray, inertia: np.ndarray
+) -> lw.Robot:
     """The robot with matter joined to a link: masses add, parallel axes."""
 
     def heavier(link: Body) -> Body:
@@ -54,7 +63,9 @@ def with_matter(robot: lw.Robot, body: str, mass: float, com: np.ndarray, inerti
         for m, c, I in ((own.mass, np.array(own.com), np.array(own.inertia)), (mass, com, inertia)):
             d = c - centre
             about += I + m * (d @ d * np.eye(3) - np.outer(d, d))
-        return replace(link, mass_properties=MassProperties(total, tuple(centre), tuple(map(tuple, about))))
+        return replace(
+            link, mass_properties=MassProperties(total, tuple(centre), tuple(map(tuple, about)))
+        )
 
     bodies = tuple(heavier(link) if link.name == body else link for link in robot.model.bodies)
     return lw.Robot(replace(robot.model, bodies=bodies))
@@ -84,7 +95,8 @@ METHODS = {
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_batch_of_payloads_moves_as_robots_that_have_the_matter_in_their_links(name):
-    """1e-8: what the tolerance 1e-9 of adaptive methods leaves; fixed steps differ by rounding alone."""
+    """1e-8: what the tolerance 1e-9 of adaptive methods leaves;
+    fixed steps differ by rounding alone."""
     run = simulate(ur5(), START, SPEED, payload=LOADS, **METHODS[name])
     assert run.q.shape[0] == 4
     assert np.ptp(run.q[:, -1], axis=0).max() > 1e-4  # the payloads are felt
@@ -92,14 +104,19 @@ def test_a_batch_of_payloads_moves_as_robots_that_have_the_matter_in_their_links
     truth = simulate(heavier(k), START, SPEED, **METHODS[name])
     np.testing.assert_allclose(run.q[k], truth.q, rtol=0, atol=tolerance)
     np.testing.assert_allclose(run.v[k], truth.v, rtol=0, atol=10 * tolerance)
-    np.testing.assert_allclose(run["energy.total"][k], truth["energy.total"], rtol=0, atol=100 * tolerance)
+    np.testing.assert_allclose(
+        run["energy.total"][k], truth["energy.total"], rtol=0, atol=100 * tolerance
+    )
     if name != "semi implicit":
         np.testing.assert_allclose(run["energy.balance"], 0, atol=1e-6)
 
 
 def test_a_batch_of_payloads_moves_as_pinocchio_says():
-    """Pinocchio's accelerations, the payload appended to its last joint, in Runge-Kutta steps of the test's own."""
-    model = pin.buildModelFromUrdf(str(next(path for path in URDFS.values() if path.name == "ur5_robot.urdf")))
+    """Pinocchio's accelerations, the payload appended to its last joint,
+    in Runge-Kutta steps of the test's own."""
+    model = pin.buildModelFromUrdf(
+        str(next(path for path in URDFS.values() if path.name == "ur5_robot.urdf"))
+    )
     frame = model.frames[model.getFrameId(TOOL)]
     run = simulate(ur5(), START, SPEED, payload=LOADS, **RUN)
     for k in range(4):
@@ -131,7 +148,8 @@ def test_one_at_a_time_or_in_a_batch_is_the_same(name):
 
 
 def test_batches_of_states_and_payloads_broadcast():
-    q = START + np.linspace(0, 0.3, 3)[:, None, None]  # (3, 1, 6) with payloads (4,) and gains (2, 1, 1, 6)
+    # (3, 1, 6) with payloads (4,) and gains (2, 1, 1, 6)
+    q = START + np.linspace(0, 0.3, 3)[:, None, None]
     gains = np.array([10.0, 40.0]).reshape(2, 1, 1, 1) * np.ones(6)
     masses = lw.Payload(TOOL, MASSES, (0.0, 0.0, 0.1))
     run = simulate(ur5(), q, payload=masses, control=PD(gains, 5.0, START), **RUN)
@@ -140,10 +158,16 @@ def test_batches_of_states_and_payloads_broadcast():
         load = lw.Payload(TOOL, MASSES[at[2]], (0.0, 0.0, 0.1))
         same(
             Sample(run, at),
-            simulate(ur5(), q[at[1], 0], payload=load, control=PD(gains[at[0], 0, 0], 5.0, START), **RUN),
+            simulate(
+                ur5(), q[at[1], 0], payload=load, control=PD(gains[at[0], 0, 0], 5.0, START), **RUN
+            ),
         )
     assert simulate(ur5(), START, payload=lw.Payload(TOOL, [2.0]), **RUN).q.shape == (1, 101, 6)
-    assert simulate(ur5(), START, payload=lw.Payload(TOOL, np.zeros(0)), **RUN).q.shape == (0, 101, 6)
+    assert simulate(ur5(), START, payload=lw.Payload(TOOL, np.zeros(0)), **RUN).q.shape == (
+        0,
+        101,
+        6,
+    )
 
 
 class Sample(dict):
@@ -165,7 +189,12 @@ def test_several_payloads_on_one_body_and_on_others():
 
 
 def test_floating_bodies_and_closed_loops_carry_batches():
-    run = simulate(floating(), payload=lw.Payload("arm", MASSES, COMS, INERTIAS), v=np.linspace(-1, 1, 9), **RUN)
+    run = simulate(
+        floating(),
+        payload=lw.Payload("arm", MASSES, COMS, INERTIAS),
+        v=np.linspace(-1, 1, 9),
+        **RUN,
+    )
     truth = with_matter(floating(), "arm", MASSES[1], COMS[1], INERTIAS[1])
     same(Sample(run, 1), simulate(truth, v=np.linspace(-1, 1, 9), **RUN), 1e-11)
     robot = lw.Robot(four_bar())
@@ -190,7 +219,11 @@ def test_new_numbers_neither_trace_nor_compile(name, monkeypatch):
         raise AssertionError("traced again")
 
     monkeypatch.setattr(fixed, "build", refuse)
-    for room, maker in ((adaptive, "_rate_kernel"), (accounts, "_energy_kernel"), (numeric, "compiled")):
+    for room, maker in (
+        (adaptive, "_rate_kernel"),
+        (accounts, "_energy_kernel"),
+        (numeric, "compiled"),
+    ):
         monkeypatch.setattr(room, maker, refuse)
     after = run(one(2))
     assert np.abs(after.q[-1] - before.q[-1]).max() > 1e-5
@@ -209,15 +242,22 @@ def test_without_a_payload_a_loop_has_no_parameter_for_one():
     assert set(loaded.names["parameters"]) == {"h", "start", "first", "payload0"}
 
 
-@pytest.mark.parametrize("options", [RUN, {"duration": 0.1, "sample": 0.05}], ids=["fixed", "adaptive"])
+@pytest.mark.parametrize(
+    "options", [RUN, {"duration": 0.1, "sample": 0.05}], ids=["fixed", "adaptive"]
+)
 def test_controllers_know_the_payload_of_their_sample(options):
     held = simulate(ur5(), START, control=GravityCompensation(), payload=LOADS, **options)
     np.testing.assert_allclose(held.q, np.broadcast_to(START, held.q.shape), atol=1e-9)
     forces = ur5().gravity_torque(START, payload=LOADS)
     np.testing.assert_allclose(held.tau[:, 0], forces, atol=1e-12)
-    led = simulate(ur5(), START, SPEED, control=ComputedTorque(100.0, 20.0, START), payload=LOADS, **options)
-    np.testing.assert_allclose(led.q, np.broadcast_to(led.q[0], led.q.shape), atol=1e-8)  # linear, whatever is carried
-    by_period = simulate(ur5(), START, control=Sampled(GravityCompensation(), 0.01), payload=LOADS, **options)
+    led = simulate(
+        ur5(), START, SPEED, control=ComputedTorque(100.0, 20.0, START), payload=LOADS, **options
+    )
+    # linear, whatever is carried
+    np.testing.assert_allclose(led.q, np.broadcast_to(led.q[0], led.q.shape), atol=1e-8)
+    by_period = simulate(
+        ur5(), START, control=Sampled(GravityCompensation(), 0.01), payload=LOADS, **options
+    )
     np.testing.assert_allclose(by_period.tau[:, -1], forces, atol=1e-6)
 
 
@@ -227,7 +267,8 @@ def test_events_and_hard_stops_are_those_of_the_sample():
     options = {"duration": 0.4, "step": 1e-3, "events": [event], "stops": [stop]}
     control = PD(0.0, [0.0, 40.0, 0.0, 0.0, 0.0, 0.0], START)
     run = simulate(ur5(), START, SPEED, control=control, payload=LOADS, **options)
-    assert len(set(run.end.tolist())) == 4  # each ends at a time of its own, so that energies have rows without a state
+    # each ends at a time of its own, so that energies have rows without a state
+    assert len(set(run.end.tolist())) == 4
     assert np.abs(run["energy.stops"][:, 100]).min() > 1e-6
     for k in range(4):
         alone = simulate(ur5(), START, SPEED, control=control, payload=one(k), **options)
@@ -248,7 +289,8 @@ WAYS = {
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
 def test_a_sample_without_matter_is_named_by_its_own_payload(options):
-    """All matter in one point at the tip of two stretched links has no acceleration; with a turning one it has."""
+    """All matter in one point at the tip of two stretched links has no acceleration;
+    with a turning one it has."""
     at, axis = Placement(position=(0.5, 0.0, 0.0)), (0.0, 1.0, 0.0)
     joints = (
         Joint("shoulder", "revolute", None, "upper", axis=axis),
@@ -269,7 +311,8 @@ REFUSALS = {
     ),
     "parts of a payload": (
         lambda: simulate(ur5(), payload=lw.Payload(TOOL, np.ones(2), np.zeros((3, 3))), **RUN),
-        f'simulate: payload on "{TOOL}": batch shapes do not broadcast: mass (2,), com (3,), inertia ()',
+        f'simulate: payload on "{TOOL}": batch shapes do not broadcast: mass (2,), com (3,), '
+        "inertia ()",
     ),
 }
 
@@ -283,13 +326,20 @@ def test_batches_that_do_not_fit_are_refused(case):
 
 
 def test_live_variables_are_numbers_of_a_run():
-    """Every length of the batch equals a robot built with it; nothing is compiled for another value."""
+    """Every length of the batch equals a robot built with it;
+    nothing is compiled for another value."""
     live = lw.load("rehabilitation-arm", live=["l1", "l2"])
     lengths, start = np.array([0.25, 0.325, 0.4]), np.array([0.4, 0.9])
-    options = {"duration": 0.2, "step": 1e-3, "control": PD(5.0, 0.5, start + 0.2) + GravityCompensation()}
+    options = {
+        "duration": 0.2,
+        "step": 1e-3,
+        "control": PD(5.0, 0.5, start + 0.2) + GravityCompensation(),
+    }
     runs = lw.simulate(live, start, variables={"l1": lengths}, **options)
     for k, l1 in enumerate(lengths):
-        alone = lw.simulate(lw.load("rehabilitation-arm").with_variables(l1=float(l1)), start, **options)
+        alone = lw.simulate(
+            lw.load("rehabilitation-arm").with_variables(l1=float(l1)), start, **options
+        )
         np.testing.assert_allclose(runs.q[k], alone.q, rtol=1e-11)
         np.testing.assert_allclose(runs["energy.balance"][k], alone["energy.balance"], atol=1e-12)
     known = len(fixed.built(live.subject))

@@ -19,11 +19,13 @@ def dragged(system):
 
 
 def angles(system, times, step, **options):
-    """q at some times by fixed steps in machine code (reproduce/paper_07 finds the same numbers with DOP853)."""
+    """q at some times by fixed steps in machine code (reproduce/paper_07 finds the same numbers
+    with DOP853)."""
     sample = step * 100
     run = simulate(system, duration=times[-1], sample=sample, step=step, **options)
     assert run.where == "machine code"
-    assert abs(run["energy.balance"]).max() < 1e-4  # the PD of three links jumps to 2000 N m at the start
+    # the PD of three links jumps to 2000 N m at the start
+    assert abs(run["energy.balance"]).max() < 1e-4
     return run.q[[round(t / sample) for t in times]]
 
 
@@ -49,7 +51,11 @@ def test_one_link_under_pd_control():
 
 def test_two_links_with_drag():
     found = angles(dragged(TWO), [1, 2, 5], 1e-3)
-    close(found, [[-1.61669379, 0.24053278], [-2.28392296, -0.24576721], [-1.83749400, -0.12917761]], 1e-6)
+    close(
+        found,
+        [[-1.61669379, 0.24053278], [-2.28392296, -0.24576721], [-1.83749400, -0.12917761]],
+        1e-6,
+    )
 
 
 def test_two_links_under_pd_control():
@@ -76,14 +82,17 @@ def test_a_slider_in_the_middle_under_pid_control():
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_damped_chains_settle_hanging(n):
-    system = System.planar_chain("R" * n, [2.0, 1.0, 1.0][:n], [3.0, 1.0, 1.0][:n], gravity=GRAVITY, drags=1.0)
+    system = System.planar_chain(
+        "R" * n, [2.0, 1.0, 1.0][:n], [3.0, 1.0, 1.0][:n], gravity=GRAVITY, drags=1.0
+    )
     run = simulate(system, duration=60, step=2e-3, sample=1.0)
     close(run.q[-1], [-np.pi / 2, *[0.0] * (n - 1)], 2e-4)
     assert (np.diff(run["energy.total"]) < 1e-12).all()
 
 
 @pytest.mark.parametrize(
-    ("n", "seconds", "tolerance", "drift"), [(1, 10, 1e-11, 1e-8), (2, 10, 1e-11, 1e-8), (10, 3, 1e-9, 1e-6)]
+    ("n", "seconds", "tolerance", "drift"),
+    [(1, 10, 1e-11, 1e-8), (2, 10, 1e-11, 1e-8), (10, 3, 1e-9, 1e-6)],
 )
 def test_energy_is_conserved_without_damping(n, seconds, tolerance, drift):
     masses, lengths = ([3.0, 1.0, 1.0][:n], [2.0, 1.0, 1.0][:n]) if n < 4 else (1.0, 0.5)

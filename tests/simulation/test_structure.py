@@ -1,4 +1,5 @@
-"""Compiled loops are kept by what was traced: no two controllers share one, whatever they are called."""
+"""Compiled loops are kept by what was traced: no two controllers share one,
+whatever they are called."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from linkwork.simulation.stops import EndStop, Stops
 from linkwork.simulation.structure import bare
 
 START = np.array([0.1, -0.5])
-ROWS = [{"a": 0.5, "mass": 2.0, "com": (-0.25, 0.0, 0.0), "inertia": 0.1 * np.eye(3)} for _ in range(2)]
+ROWS = [
+    {"a": 0.5, "mass": 2.0, "com": (-0.25, 0.0, 0.0), "inertia": 0.1 * np.eye(3)} for _ in range(2)
+]
 RUN = {"duration": 0.02, "step": 1e-3}
 WAYS = {"fixed": RUN, "adaptive": {"duration": 0.02, "sample": 0.01}}
 
@@ -40,7 +43,8 @@ def arm():
 
 
 def controller(gain, name="PD"):
-    """A class called PD, like linkwork's own, with a law of its own and no word about it anywhere."""
+    """A class called PD, like linkwork's own, with a law of its own and no word about it
+    anywhere."""
 
     def law(self, plant, t, q, v, s, p):
         return gain * (0.3 - q) - 0.1 * gain * v, s
@@ -56,9 +60,11 @@ def written(gain):
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
 def test_controllers_of_one_name_and_different_laws(options, folder):
-    """In one process, of one robot and of two equal ones, whose loops come from the cache on disk."""
+    """In one process, of one robot and of two equal ones, whose loops come from the cache on
+    disk."""
     truth = {
-        gain: simulate(arm(), START, control=PD(gain, 0.1 * gain, np.full(2, 0.3)), **options) for gain in (5.0, 20.0)
+        gain: simulate(arm(), START, control=PD(gain, 0.1 * gain, np.full(2, 0.3)), **options)
+        for gain in (5.0, 20.0)
     }
     assert np.abs(truth[5.0].q[-1] - truth[20.0].q[-1]).max() > 1e-4
     for robot in (arm(), arm()):
@@ -97,7 +103,10 @@ print([simulate(arm(), START, control=kind(gain), **RUN).q[-1].tolist() for kind
 
 
 def test_through_the_cache_on_disk_of_another_process(folder):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+    }
     for gain in (5.0, 20.0):
         truth = simulate(arm(), START, control=PD(gain, 0.1 * gain, np.full(2, 0.3)), **RUN).q[-1]
         command = [sys.executable, "-c", PROCESS, str(gain)]
@@ -135,7 +144,9 @@ def structure(**options) -> str:
     stops = Stops(options.get("stops", ()), plant)
     events = Events(tuple(options.get("events", ())), plant)
     forces = _forces(options.get("forces"), plant)
-    loop = StepLoop(plant, control.bound(plant), forces, stops, events, options.get("method", "rk4"))
+    loop = StepLoop(
+        plant, control.bound(plant), forces, stops, events, options.get("method", "rk4")
+    )
     return bare(loop)[1]
 
 
@@ -176,7 +187,11 @@ def test_tracing_sees_no_number_of_a_run():
         assert not isinstance(x, np.ndarray)
         if id(x) not in seen:
             seen.add(id(x))
-            waiting += list(x) if isinstance(x, (list, tuple)) else list(getattr(x, "__dict__", {}).values())
+            waiting += (
+                list(x)
+                if isinstance(x, (list, tuple))
+                else list(getattr(x, "__dict__", {}).values())
+            )
             waiting += list(x.values()) if isinstance(x, dict) else []
     assert key is not None and keys.key("x") and template.control is not control
     assert isinstance(control.parameters["control0_kp"], np.ndarray)  # the loop itself is as it was

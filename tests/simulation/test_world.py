@@ -23,10 +23,14 @@ def test_a_constant_force_accelerates_a_mass():
     np.testing.assert_allclose(run["energy.balance"], 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{"step": 1e-3}, {"method": "dop853"}], ids=["machine code", "adaptive"])
+@pytest.mark.parametrize(
+    "options", [{"step": 1e-3}, {"method": "dop853"}], ids=["machine code", "adaptive"]
+)
 def test_a_force_over_time_by_a_function(options):
     """F = 2 sin(3 t) on 2 kg: x = t/3 - sin(3 t)/9."""
-    run = simulate(MASS, duration=1, forces={"m": lambda t: [2 * casadi.sin(3 * t), 0, 0]}, **options)
+    run = simulate(
+        MASS, duration=1, forces={"m": lambda t: [2 * casadi.sin(3 * t), 0, 0]}, **options
+    )
     np.testing.assert_allclose(run.q[-1, 0], 1 / 3 - np.sin(3) / 9, atol=1e-9)
 
 
@@ -39,7 +43,9 @@ def test_a_force_over_time_by_rows_and_by_a_python_function():
     def kick(t):
         return [3.0 if 0.0199 < float(t) < 0.0499 else 0.0, 0.0, 0.0]
 
-    by_python = simulate(MASS, duration=0.1, step=1e-3, forces={"m": kick}, method="semi_implicit_euler")
+    by_python = simulate(
+        MASS, duration=0.1, step=1e-3, forces={"m": kick}, method="semi_implicit_euler"
+    )
     assert by_python.where == "Python"
     assert by_python.v[-1, 0] == pytest.approx(3.0 * 0.03 / 2)
 
@@ -52,9 +58,15 @@ def test_forces_may_differ_between_samples():
 def test_a_wrench_on_a_robot_is_that_of_forward_dynamics():
     robot = ur5()
     frame = "wrist_3_link"
-    q, v, wrench = robot.random(seed=4), np.linspace(-1, 1, 6), np.array([1.0, -2.0, 3.0, 0.3, 0.2, -0.1])
+    q, v, wrench = (
+        robot.random(seed=4),
+        np.linspace(-1, 1, 6),
+        np.array([1.0, -2.0, 3.0, 0.3, 0.2, -0.1]),
+    )
     h = 1e-6
-    run = simulate(robot, q, v, duration=h, step=h, method="semi_implicit_euler", forces={frame: wrench})
+    run = simulate(
+        robot, q, v, duration=h, step=h, method="semi_implicit_euler", forces={frame: wrench}
+    )
     a = robot.forward_dynamics(q, v, np.zeros(6), forces={frame: wrench})
     np.testing.assert_allclose((run.v[1] - v) / h, a, rtol=1e-8)
     longer = simulate(robot, q, v, duration=0.3, step=1e-3, forces={frame: wrench})
@@ -75,7 +87,9 @@ def test_a_payload_is_felt():
     np.testing.assert_allclose(longer["energy.balance"], 0, atol=1e-7)
 
 
-@pytest.mark.parametrize("options", [{"step": 1e-3}, {"method": "dop853"}, {"method": "lsoda"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"step": 1e-3}, {"method": "dop853"}, {"method": "lsoda"}], ids=str
+)
 def test_an_event_finds_when_a_ball_hits_the_ground(options):
     ground = Event("ground", lambda t, q, v: q[0], terminal=True, direction=-1)
     top = Event("top", lambda t, q, v: v[0])
@@ -114,24 +128,37 @@ def test_directions_of_events():
 
 
 def test_an_event_that_cannot_be_traced_runs_in_python():
-    run = simulate(BALL, [1.0], duration=1, step=1e-2, events=[Event("e", lambda t, q, v: 1.0 if q[0] > 0.3 else -1.0)])
+    run = simulate(
+        BALL,
+        [1.0],
+        duration=1,
+        step=1e-2,
+        events=[Event("e", lambda t, q, v: 1.0 if q[0] > 0.3 else -1.0)],
+    )
     assert run.where == "Python"
     assert run.events[0].time == pytest.approx(np.sqrt(2 * 0.7 / G), abs=1e-2)
 
 
 def test_a_hard_stop_returns_its_part_of_the_speed():
-    run = simulate(BALL, [1.0], duration=1.6, step=1e-4, stops=[EndStop("y", lower=0.0, restitution=0.5)])
+    run = simulate(
+        BALL, [1.0], duration=1.6, step=1e-4, stops=[EndStop("y", lower=0.0, restitution=0.5)]
+    )
     after = run.time > np.sqrt(2 / G)
     assert run.q[after].max() == pytest.approx(0.25, abs=2e-3)  # height e^2
     assert run.q.min() >= -1e-12
     np.testing.assert_allclose(run["energy.balance"], 0, atol=1e-9)
     assert run["energy.stops"][-1] < -5
-    resting = simulate(BALL, [0.01], duration=3, step=1e-3, stops=[EndStop("y", lower=0.0, restitution=0.0)])
+    resting = simulate(
+        BALL, [0.01], duration=3, step=1e-3, stops=[EndStop("y", lower=0.0, restitution=0.0)]
+    )
     assert resting.q[-1, 0] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_stops_are_the_same_in_python():
-    stops = [EndStop("y", lower=0.0, restitution=0.5), EndStop("y", upper=1.05, stiffness=1e4, damping=3.0)]
+    stops = [
+        EndStop("y", lower=0.0, restitution=0.5),
+        EndStop("y", upper=1.05, stiffness=1e4, damping=3.0),
+    ]
 
     def opaque(t, q, v):
         return [0.5 if float(t) < 0.1 else 0.0]
@@ -147,11 +174,17 @@ def test_stops_are_the_same_in_python():
 
 
 def test_an_impact_goes_through_the_whole_mechanism():
-    """Momentum conjugate to the coordinates that do not hit is kept: M (v+ - v-) has an entry at the stop alone."""
+    """Momentum conjugate to the coordinates that do not hit is kept:
+    M (v+ - v-) has an entry at the stop alone."""
     system = DOUBLE_PENDULUM
     h = 1e-4
     run = simulate(
-        system, [0.2, 0.1], [0.5, 2.0], duration=0.2, step=h, stops=[EndStop("joint2", upper=0.3, restitution=0.8)]
+        system,
+        [0.2, 0.1],
+        [0.5, 2.0],
+        duration=0.2,
+        step=h,
+        stops=[EndStop("joint2", upper=0.3, restitution=0.8)],
     )
     k = int(np.argmax(run.v[1:, 1] < 0.0)) + 1
     M = system.mass_matrix(run.q[k])
@@ -167,11 +200,17 @@ def test_a_soft_stop_stores_and_returns_energy():
     assert peak == pytest.approx(1.0, abs=1e-3)
     assert run.q.min() == pytest.approx(-np.sqrt(2 * G / 1e4), rel=0.05)
     lossy = simulate(
-        BALL, [1.0], duration=1.2, method="lsoda", stops=[EndStop("y", lower=0.0, stiffness=1e4, damping=20.0)]
+        BALL,
+        [1.0],
+        duration=1.2,
+        method="lsoda",
+        stops=[EndStop("y", lower=0.0, stiffness=1e4, damping=20.0)],
     )
     assert lossy.q[lossy.time > 0.6].max() < 0.9
     np.testing.assert_allclose(run["energy.balance"], 0, atol=1e-4)
-    both = simulate(MASS, [0.0], [3.0], duration=5, step=1e-3, stops=[EndStop("x", -1.0, 1.0, stiffness=1e5)])
+    both = simulate(
+        MASS, [0.0], [3.0], duration=5, step=1e-3, stops=[EndStop("x", -1.0, 1.0, stiffness=1e5)]
+    )
     assert np.abs(both.q).max() < 1.05
     assert both.q.min() < -0.9
 
@@ -188,7 +227,9 @@ def test_the_account_of_energies():
     )
     assert run["energy.control"][-1] == pytest.approx(3.0 * run.q[-1, 0], abs=1e-9)
     height = lambda q: -0.8 * np.cos(q[..., 1])
-    assert run["energy.external"][-1] == pytest.approx(height(run.q[-1]) - height(run.q[0]), abs=1e-9)
+    assert run["energy.external"][-1] == pytest.approx(
+        height(run.q[-1]) - height(run.q[0]), abs=1e-9
+    )
     assert (np.diff(run["energy.dissipated"]) >= 0).all()
     kinetic, potential = CART.energy(run.q, run.v)
     np.testing.assert_allclose(run["energy.kinetic"], kinetic)

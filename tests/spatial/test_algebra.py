@@ -8,7 +8,16 @@ import pinocchio as pin
 import pytest
 from casadi import DM, SX
 
-from linkwork.spatial import Force, Inertia, Motion, Transform, axis_rotation, cross, quaternion_rotation, skew
+from linkwork.spatial import (
+    Force,
+    Inertia,
+    Motion,
+    Transform,
+    axis_rotation,
+    cross,
+    quaternion_rotation,
+    skew,
+)
 
 TOLERANCE = 1e-14  # a few products of numbers of size one
 
@@ -64,7 +73,9 @@ def test_rotations(rng):
     close(number(quaternion_rotation(SX(DM(xyzw)))), pin.Quaternion(xyzw).matrix())
 
 
-@pytest.mark.parametrize("kind, theirs", [(Motion, pin.Motion), (Force, pin.Force)], ids=["motions", "forces"])
+@pytest.mark.parametrize(
+    "kind, theirs", [(Motion, pin.Motion), (Force, pin.Force)], ids=["motions", "forces"]
+)
 def test_sums_differences_and_multiples(rng, kind, theirs):
     (x, X), (y, Y) = twin(kind, theirs, rng), twin(kind, theirs, rng)
     same(x + y, X + Y)
@@ -75,7 +86,8 @@ def test_sums_differences_and_multiples(rng, kind, theirs):
 
 def test_motions_carry_motions_and_forces_and_have_power(rng):
     (x, X), (y, Y), (f, F) = (
-        twin(kind, theirs, rng) for kind, theirs in ((Motion, pin.Motion), (Motion, pin.Motion), (Force, pin.Force))
+        twin(kind, theirs, rng)
+        for kind, theirs in ((Motion, pin.Motion), (Motion, pin.Motion), (Force, pin.Force))
     )
     same(x.cross(y), X.cross(Y))
     same(x.cross(f), X.cross(F))
@@ -105,5 +117,9 @@ def test_inertias(rng):
         about_origin = expected.matrix()[3:, 3:]
         np.testing.assert_allclose(number(found.I), about_origin, rtol=0, atol=10 * TOLERANCE)
         force = expected * X
-        np.testing.assert_allclose(number((found @ x).linear), force.linear, rtol=0, atol=10 * TOLERANCE)
-        np.testing.assert_allclose(number((found @ x).angular), force.angular, rtol=0, atol=10 * TOLERANCE)
+        np.testing.assert_allclose(
+            number((found @ x).linear), force.linear, rtol=0, atol=10 * TOLERANCE
+        )
+        np.testing.assert_allclose(
+            number((found @ x).angular), force.angular, rtol=0, atol=10 * TOLERANCE
+        )

@@ -61,7 +61,10 @@ def test_the_order_of_operands_is_kept(word):
     for a, b in ((x, 3.0), (3.0, x), (x, y), (DM(3.0), x)):
         f = casadi.Function("f", [x, y], [of_numbers(a, b)])
         expected = of_numbers(
-            *[v if isinstance(v, float) else 7.0 if v is x else 2.0 if v is y else 3.0 for v in (a, b)]
+            *[
+                v if isinstance(v, float) else 7.0 if v is x else 2.0 if v is y else 3.0
+                for v in (a, b)
+            ]
         )
         assert float(f(7.0, 2.0)) == expected
 

@@ -33,7 +33,9 @@ def number(x: SX) -> np.ndarray:
 
 def operations(function, size: int) -> int:
     x = SX.sym("x", size)
-    return optimised(from_casadi(casadi.Function("f", [x], [casadi.vec(function(x))], {"cse": True}))).operations
+    return optimised(
+        from_casadi(casadi.Function("f", [x], [casadi.vec(function(x))], {"cse": True}))
+    ).operations
 
 
 def check(turn: Turn, R: np.ndarray) -> None:
@@ -43,8 +45,14 @@ def check(turn: Turn, R: np.ndarray) -> None:
     assert np.abs(number(turn @ SX(x)) - R @ x).max() < TOLERANCE
     assert np.abs(number(turn.T @ SX(x)) - R.T @ x).max() < TOLERANCE
     assert np.abs(number(turn.around(SX(casadi.DM(S)))) - R @ S @ R.T).max() < 2 * TOLERANCE
-    assert np.abs(number(turn.around(SX(casadi.DM(A)), symmetric=False)) - R @ A @ R.T).max() < 2 * TOLERANCE
-    assert np.abs(number(turn.T.around(SX(casadi.DM(A)), symmetric=False)) - R.T @ A @ R).max() < 2 * TOLERANCE
+    assert (
+        np.abs(number(turn.around(SX(casadi.DM(A)), symmetric=False)) - R @ A @ R.T).max()
+        < 2 * TOLERANCE
+    )
+    assert (
+        np.abs(number(turn.T.around(SX(casadi.DM(A)), symmetric=False)) - R.T @ A @ R).max()
+        < 2 * TOLERANCE
+    )
 
 
 @pytest.mark.parametrize("label", CONSTANTS)
@@ -59,7 +67,9 @@ def test_any_constant_rotation_takes_three_turns_at_most(seed):
     turn = constant_turn(R)
     check(turn, R)
     assert sum(isinstance(f, Planar) for f in turn.factors) == 3
-    assert all(abs(float(f.s)) <= np.sqrt(0.5) + 1e-15 for f in turn.factors if isinstance(f, Planar))
+    assert all(
+        abs(float(f.s)) <= np.sqrt(0.5) + 1e-15 for f in turn.factors if isinstance(f, Planar)
+    )
 
 
 @pytest.mark.parametrize(("i", "j"), [(0, 1), (1, 2), (2, 0), (1, 0)])
@@ -70,7 +80,9 @@ def test_a_planar_turn_with_symbols_is_its_matrix(i, j):
     q = SX.sym("q")
     turn = Turn((Planar(i, j, casadi.cos(q), casadi.sin(q)),))
     x, A = SX(np.array([1.0, 2.0, 3.0])), SX(casadi.DM(np.arange(9.0).reshape(3, 3)))
-    f = casadi.Function("f", [q], [turn @ x, turn.T @ x, turn.around(A, symmetric=False), turn.around(A + A.T)])
+    f = casadi.Function(
+        "f", [q], [turn @ x, turn.T @ x, turn.around(A, symmetric=False), turn.around(A + A.T)]
+    )
     found = [np.array(y).squeeze() for y in f(angle)]
     a = np.arange(9.0).reshape(3, 3)
     wanted = [R @ [1, 2, 3], R.T @ [1, 2, 3], R @ a @ R.T, R @ (a + a.T) @ R.T]

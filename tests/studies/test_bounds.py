@@ -1,4 +1,5 @@
-"""Bounds of Christoffel symbols: what is certified survives a million poses and a climb to the top."""
+"""Bounds of Christoffel symbols: what is certified survives a million poses and a climb to the
+top."""
 
 from __future__ import annotations
 
@@ -17,10 +18,12 @@ from tests.random_models import random_model
 
 
 def survives(robot: Robot, bounds, poses: int) -> None:
-    """Random poses over the whole circle, and climbs from the best of them for the norm and a dozen symbols."""
+    """Random poses over the whole circle, and climbs from the best of them for the norm and a dozen
+    symbols."""
     rng, step = np.random.default_rng(7), 20_000
     low, high = (
-        np.where(np.isfinite(x), x, s * math.pi) for x, s in ((robot.limits.lower, -1), (robot.limits.upper, 1))
+        np.where(np.isfinite(x), x, s * math.pi)
+        for x, s in ((robot.limits.lower, -1), (robot.limits.upper, 1))
     )
     best, best_gain = None, 0.0
     for _ in range(poses // step):
@@ -32,7 +35,9 @@ def survives(robot: Robot, bounds, poses: int) -> None:
             best, best_gain = q[int(gains.argmax())], gains.max()
     tops = [_climbed(robot.subject, best, _gain)]
     for place in rng.integers(0, robot.nv, size=(12, 3)):
-        tops.append(_climbed(robot.subject, best, lambda c, at=tuple(place): np.abs(c[(slice(None), *at)])))
+        tops.append(
+            _climbed(robot.subject, best, lambda c, at=tuple(place): np.abs(c[(slice(None), *at)]))
+        )
     top = robot.christoffel(np.concatenate(tops))
     assert (np.abs(top).max(axis=0) <= bounds.symbols).all()
     assert _gain(top).max() <= bounds.coriolis
@@ -44,7 +49,9 @@ def test_certified_bounds_survive_a_million_poses_and_are_tight():
     assert bounds.kind == "certified"
     survives(robot, bounds, 1_000_000)
     assert bounds.symbols.max() < 1.25 * bounds.largest
-    np.testing.assert_allclose(np.abs(robot.christoffel(bounds.q)).max(), bounds.largest, rtol=1e-12)
+    np.testing.assert_allclose(
+        np.abs(robot.christoffel(bounds.q)).max(), bounds.largest, rtol=1e-12
+    )
 
 
 def test_an_industrial_arm():
@@ -54,7 +61,9 @@ def test_an_industrial_arm():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_with_sliding_joints(seed):
-    robot = Robot(random_model(seed, bodies=6, types=("revolute", "prismatic", "fixed"), mimic=seed % 2 == 1))
+    robot = Robot(
+        random_model(seed, bodies=6, types=("revolute", "prismatic", "fixed"), mimic=seed % 2 == 1)
+    )
     survives(robot, robot.christoffel_bounds(samples=20_000), 40_000)
 
 
@@ -64,7 +73,9 @@ def test_where_joints_mimic_the_largest_is_that_of_the_robot_itself(samples):
     assert robot.subject.tree.mimic
     bounds = robot.christoffel_bounds(samples=samples)
     assert bounds.q.shape == (robot.nq,)
-    np.testing.assert_allclose(np.abs(robot.christoffel(bounds.q)).max(), bounds.largest, rtol=1e-12)
+    np.testing.assert_allclose(
+        np.abs(robot.christoffel(bounds.q)).max(), bounds.largest, rtol=1e-12
+    )
     assert bounds.largest <= bounds.symbols.max()
 
 
@@ -77,7 +88,9 @@ def test_bounds_are_shown_in_a_line(kind):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_every_joint_by_reach_alone(seed):
-    model = random_model(seed, bodies=5, types=("revolute", "prismatic", "helical", "ball"), mimic=False)
+    model = random_model(
+        seed, bodies=5, types=("revolute", "prismatic", "helical", "ball"), mimic=False
+    )
     robot = Robot(model)
     bounds = robot.christoffel_bounds(samples=1)
     c = robot.christoffel(robot.random(20_000, seed=seed))
@@ -96,7 +109,10 @@ def test_the_bound_of_a_double_pendulum_is_its_maximum():
     """c = m l r sin q2: the grid meets the maximum, so that only the factor of the grid remains."""
     model = Model(
         name="2R",
-        bodies=(Body("upper", MassProperties(2.0, (0.3, 0, 0))), Body("fore", MassProperties(1.5, (0.25, 0, 0)))),
+        bodies=(
+            Body("upper", MassProperties(2.0, (0.3, 0, 0))),
+            Body("fore", MassProperties(1.5, (0.25, 0, 0))),
+        ),
         joints=(
             Joint("shoulder", "revolute", None, "upper"),
             Joint("elbow", "revolute", "upper", "fore", Placement(position=(0.7, 0.0, 0.0))),
@@ -113,13 +129,16 @@ def test_the_bound_of_a_double_pendulum_is_its_maximum():
 
 
 def test_symbols_are_trigonometric_polynomials_of_degree_two():
-    """What the certificate rests on, from the transform of the symbols along each joint: turns and slides."""
+    """What the certificate rests on, from the transform of the symbols along each joint:
+    turns and slides."""
     model = random_model(11, bodies=6, types=("revolute", "prismatic"), mimic=False)
     robot = Robot(model)
     q0 = robot.random(seed=0)
     for k, node in enumerate(robot.subject.tree.nodes[1:]):
         q = np.tile(q0, (16, 1))
-        q[:, k] = 2 * math.pi * np.arange(16) / 16 if node.kind == "revolute" else np.linspace(-1, 1, 16)
+        q[:, k] = (
+            2 * math.pi * np.arange(16) / 16 if node.kind == "revolute" else np.linspace(-1, 1, 16)
+        )
         c = robot.christoffel(q)
         if node.kind == "revolute":
             beyond = np.abs(np.fft.fft(c, axis=0)[3:-2]).max()
@@ -134,11 +153,15 @@ def test_the_factor_of_the_grid_holds_for_random_polynomials(seed):
     a = rng.normal(size=(5, 5))
 
     def p(x, y):
-        basis = lambda t: np.stack([np.ones_like(t), np.cos(t), np.sin(t), np.cos(2 * t), np.sin(2 * t)])
+        basis = lambda t: np.stack(
+            [np.ones_like(t), np.cos(t), np.sin(t), np.cos(2 * t), np.sin(2 * t)]
+        )
         return basis(x).T @ a @ basis(y)
 
     grid, fine = 2 * math.pi * np.arange(M) / M, np.linspace(0, 2 * math.pi, 300)
-    assert np.abs(p(fine, fine)).max() <= np.abs(p(grid, grid)).max() / math.cos(2 * math.pi / M) ** 2
+    assert (
+        np.abs(p(fine, fine)).max() <= np.abs(p(grid, grid)).max() / math.cos(2 * math.pi / M) ** 2
+    )
 
 
 def test_more_samples_make_it_tighter():
@@ -163,7 +186,14 @@ def test_what_cannot_be_bounded_is_refused():
         bodies=bodies,
         joints=(
             model.joints[0],
-            Joint("slide", "prismatic", "arm", "mass", axis=(1.0, 0.0, 0.0), limits=(Limits(-0.2, 0.5),)),
+            Joint(
+                "slide",
+                "prismatic",
+                "arm",
+                "mass",
+                axis=(1.0, 0.0, 0.0),
+                limits=(Limits(-0.2, 0.5),),
+            ),
         ),
     )
     assert Robot(limited).christoffel_bounds().symbols[0, 0, 1] == pytest.approx(0.5, rel=1e-3)

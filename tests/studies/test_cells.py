@@ -30,7 +30,9 @@ def cell() -> tuple[CollisionModel, str, np.ndarray]:
 def test_a_layout_is_what_plans_alone_say_and_only_the_relative_place_counts() -> None:
     model, tool, poses = cell()
     shift = np.array([0.1, -0.05, 0.02])
-    study = cell_layouts(model, poses, tool, HOME, [(0, 0, 0), (5.0, 0, 0), shift], SHELF, speeds=1.0)
+    study = cell_layouts(
+        model, poses, tool, HOME, [(0, 0, 0), (5.0, 0, 0), shift], SHELF, speeds=1.0
+    )
     assert study.reached.shape == (1, 3) and study.reached[0, 1] == study.planned[0, 1] == 0
     assert np.isnan(study.cycle[0, 1])
     # place by place, without the study
@@ -51,7 +53,11 @@ def test_a_layout_is_what_plans_alone_say_and_only_the_relative_place_counts() -
     assert again.planned[0, 0] == study.planned[0, 2] and again.reached[0, 0] == study.reached[0, 2]
     assert again.cycle[0, 0] == pytest.approx(study.cycle[0, 2], rel=1e-6)
     name, base = study.best
-    assert name == "" and study.planned.max() == study.planned[0, int(np.argmax((study.bases == base).all((1, 2))))]
+    assert (
+        name == ""
+        and study.planned.max()
+        == study.planned[0, int(np.argmax((study.bases == base).all((1, 2))))]
+    )
 
 
 def planar(length: float) -> CollisionModel:
@@ -61,16 +67,22 @@ def planar(length: float) -> CollisionModel:
         for a in (length, 0.3, 0.0)
     ]
     robot = lw.Robot.from_dh(rows, check="any", name=f"planar {length}")
-    shapes = {"link1": [Capsule((-length, 0, 0), (0, 0, 0), 0.02)], "link2": [Capsule((-0.3, 0, 0), (0, 0, 0), 0.02)]}
+    shapes = {
+        "link1": [Capsule((-length, 0, 0), (0, 0, 0), 0.02)],
+        "link2": [Capsule((-0.3, 0, 0), (0, 0, 0), 0.02)],
+    }
     return CollisionModel(robot, shapes, pairs=[])
 
 
 def test_a_longer_arm_reaches_more_and_the_best_layout_says_so() -> None:
-    """Two lengths of a link and two bases in one study: places by the circle that each arm reaches."""
+    """Two lengths of a link and two bases in one study: places by the circle that each arm
+    reaches."""
     places = np.tile(np.eye(4), (6, 1, 1))
     places[:, 0, 3] = np.linspace(0.45, 0.95, 6)  # 0.45, 0.55, ... 0.95 m ahead
     models = {"short": planar(0.3), "long": planar(0.5)}
-    study = cell_layouts(models, places, "link3", np.array([0.8, 0.8, -1.6]), [(0, 0, 0), (0.2, 0, 0)], speeds=1.0)
+    study = cell_layouts(
+        models, places, "link3", np.array([0.8, 0.8, -1.6]), [(0, 0, 0), (0.2, 0, 0)], speeds=1.0
+    )
     reach = {"short": 0.6, "long": 0.8}
     for row, name in enumerate(study.designs):
         for column, ahead in enumerate((0.0, 0.2)):

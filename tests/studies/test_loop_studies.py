@@ -34,7 +34,12 @@ def test_duties_are_peaks_and_means_of_the_analysis(robot):
         assert duty.rms == pytest.approx(np.sqrt((effort**2).mean()), rel=1e-14)
         assert duty.power == np.abs(effort * rate).max()
         assert duty.travel == np.ptp(analysis[f"command.{duty.name}"])
-    assert {d.name for d in duties(robot, [analysis]) if d.kind == "linear"} == {"d1", "d2", "act4", "act5"}
+    assert {d.name for d in duties(robot, [analysis]) if d.kind == "linear"} == {
+        "d1",
+        "d2",
+        "act4",
+        "act5",
+    }
 
 
 def test_two_motions_ask_for_the_worse_of_both(robot):
@@ -45,12 +50,14 @@ def test_two_motions_ask_for_the_worse_of_both(robot):
 
 
 def test_means_of_several_motions_are_over_time_not_over_samples(robot):
-    """One second of the start and three of the end: 1/4 and 3/4 of the time, however many instants each has."""
+    """One second of the start and three of the end: 1/4 and 3/4 of the time,
+    however many instants each has."""
     first = robot.analyse("validation", times=np.linspace(0.0, 1.0, 1001))
     last = robot.analyse("validation", times=np.linspace(2.0, 5.0, 601))
     for duty in duties(robot, [first, last]):
         squares = [np.trapezoid(a[f"actuator.{duty.name}"] ** 2, a.time) for a in (first, last)]
-        assert duty.rms == pytest.approx(np.sqrt(sum(squares) / 4.0), rel=3e-3)  # of the ends' whole steps
+        # of the ends' whole steps
+        assert duty.rms == pytest.approx(np.sqrt(sum(squares) / 4.0), rel=3e-3)
     coarse = np.concatenate([np.linspace(0.0, 0.5, 501), np.linspace(0.5, 1.0, 51)[1:]])
     uneven = robot.analyse("validation", times=coarse)
     evenly = {d.name: d for d in duties(robot, first)}
@@ -62,12 +69,18 @@ def test_means_of_several_motions_are_over_time_not_over_samples(robot):
 def test_poses_alone_count_the_same_each(robot):
     poses = [robot.analyse("validation", times=[t]) for t in (0.0, 2.0, 4.0)]
     expected = np.sqrt(np.mean([a["actuator.act5"][0] ** 2 for a in poses]))
-    assert {d.name: d for d in duties(robot, poses)}["act5"].rms == pytest.approx(expected, rel=1e-14)
+    assert {d.name: d for d in duties(robot, poses)}["act5"].rms == pytest.approx(
+        expected, rel=1e-14
+    )
 
 
 def test_a_motion_may_be_its_name_or_itself(robot):
     motion = robot.motions["validation"]
-    assert duties(robot, motion, steps=11) == duties(robot, "validation", steps=11) == duties(robot, [motion], steps=11)
+    assert (
+        duties(robot, motion, steps=11)
+        == duties(robot, "validation", steps=11)
+        == duties(robot, [motion], steps=11)
+    )
     with pytest.raises(InvalidInput, match="no motion is given, or none has an instant"):
         duties(robot, robot.analyse("validation", times=[]))
 
@@ -91,9 +104,13 @@ def test_catalogues_are_read_extended_and_refused(tmp_path):
     own = catalogue()
     assert {line.kind for line in own} == {"linear", "rotary"}
     path = tmp_path / "mine.csv"
-    path.write_text("name,kind,peak,continuous,speed,power,stroke,source\nx,rotary,5,2,3,9,inf,me\n")
+    path.write_text(
+        "name,kind,peak,continuous,speed,power,stroke,source\nx,rotary,5,2,3,9,inf,me\n"
+    )
     assert catalogue(path) == (Actuator("x", "rotary", 5.0, 2.0, 3.0, 9.0, source="me"),)
-    path.write_text("name,kind,peak,continuous,speed,power,stroke,source\nx,rotary,five,2,3,9,inf,me\n")
+    path.write_text(
+        "name,kind,peak,continuous,speed,power,stroke,source\nx,rotary,five,2,3,9,inf,me\n"
+    )
     with pytest.raises(InvalidFile, match=r"mine.csv: row 2: could not convert string to float"):
         catalogue(path)
     path.write_bytes(b"name,kind\n\xff\n")
@@ -130,7 +147,8 @@ def test_balancing_finds_the_zero_free_length_identity():
 
 
 def test_balancing_the_torso_lowers_the_sum_of_squares_and_its_gradient_vanishes():
-    """No spring makes act5 free of load in all poses; at the optimum no nearby stiffness does better."""
+    """No spring makes act5 free of load in all poses;
+    at the optimum no nearby stiffness does better."""
     robot = lw.load("charmie", live=["torso_spring"])
     c = poses(robot, 5)
     c[:, robot.actuators.index("act5")] = np.linspace(0.36, 0.44, 5)
@@ -145,7 +163,8 @@ def test_balancing_the_torso_lowers_the_sum_of_squares_and_its_gradient_vanishes
     assert 0.0 < found.saving < 1.0
     h = 1e-3 * best
     slope = (cost(best + h) - cost(best - h)) / (2 * h)
-    assert abs(slope) * best < 1e-7 * cost(0.0)  # differences of sums of squares keep 1e-16 / 1e-3 of them
+    # differences of sums of squares keep 1e-16 / 1e-3 of them
+    assert abs(slope) * best < 1e-7 * cost(0.0)
 
 
 def test_balancing_refuses_what_it_cannot_do(robot):
@@ -158,9 +177,13 @@ def test_balancing_refuses_what_it_cannot_do(robot):
         balance(live, poses(live), bounds={"balance_spring": (10.0, 20.0)})
     with pytest.raises(UnknownName, match='weights has "act5"; did you mean "act4"'):
         balance(live, poses(live), ["act4"], weights={"act5": 2.0})
-    with pytest.raises(UnknownName, match='bounds has "balance_sprung"; did you mean "balance_spring"'):
+    with pytest.raises(
+        UnknownName, match='bounds has "balance_sprung"; did you mean "balance_spring"'
+    ):
         balance(live, poses(live), ["act4"], bounds={"balance_sprung": (0.0, 1.0)})
-    with pytest.raises(InvalidInput, match=r"weights\['act4'\] is -1.0, expected a positive number"):
+    with pytest.raises(
+        InvalidInput, match=r"weights\['act4'\] is -1.0, expected a positive number"
+    ):
         balance(live, poses(live), ["act4"], weights={"act4": -1.0})
     with pytest.raises(InvalidInput, match="actuators is empty"):
         balance(live, poses(live), [])
@@ -185,7 +208,8 @@ elements:
 
 
 def test_balancing_turns_back_where_a_strut_cannot_reach(tmp_path):
-    """Force = weight * strut / (2 head foot), less for a longer foot: up to 0.75 m, where 0.45 m reach no more."""
+    """Force = weight * strut / (2 head foot), less for a longer foot: up to 0.75 m,
+    where 0.45 m reach no more."""
     file = tmp_path / "hinge.robot.yaml"
     file.write_text(ON_A_HINGE)
     robot = lw.load(file, live=["foot"])
@@ -195,7 +219,9 @@ def test_balancing_turns_back_where_a_strut_cannot_reach(tmp_path):
     assert best == pytest.approx(0.75, rel=1e-2) and best < 0.75
     assert found.effort_after == pytest.approx(9.81 / 2 / 0.3 * c / best, rel=1e-9)
     for foot in (0.3, best):
-        expected = robot.loads(*robot.from_actuators(c, variables={"foot": foot}), variables={"foot": foot}).efforts
+        expected = robot.loads(
+            *robot.from_actuators(c, variables={"foot": foot}), variables={"foot": foot}
+        ).efforts
         known = found.effort_before if foot == 0.3 else found.effort_after
         assert known == pytest.approx(expected, rel=1e-9)
 
@@ -217,12 +243,21 @@ def test_a_sweep_equals_one_analysis_a_design():
     times = np.linspace(0.0, 5.0, 101)
     _, cd, _ = motion.commands(times)
     for k, length in enumerate(lengths):
-        loads = robot.loads(*motion.sample(times), variables={"upper_arm": length, "balance_spring": 500.0})
-        act5, power = loads.actuator("act5"), loads.actuator("th8a") * cd[:, robot.actuators.index("th8a")]
+        loads = robot.loads(
+            *motion.sample(times), variables={"upper_arm": length, "balance_spring": 500.0}
+        )
+        act5, power = (
+            loads.actuator("act5"),
+            loads.actuator("th8a") * cd[:, robot.actuators.index("th8a")],
+        )
         assert found["actuator.act5.peak"][k] == pytest.approx(np.abs(act5).max(), rel=1e-12)
         assert found["actuator.act5.rms"][k] == pytest.approx(np.sqrt((act5**2).mean()), rel=1e-12)
-        assert found["force.3.z.max"][k] == pytest.approx(loads.joint_wrench("3")[:, 2].max(), rel=1e-13)
-        assert found["force.3.z.mean"][k] == pytest.approx(loads.joint_wrench("3")[:, 2].mean(), rel=1e-13)
+        assert found["force.3.z.max"][k] == pytest.approx(
+            loads.joint_wrench("3")[:, 2].max(), rel=1e-13
+        )
+        assert found["force.3.z.mean"][k] == pytest.approx(
+            loads.joint_wrench("3")[:, 2].mean(), rel=1e-13
+        )
         assert found["power.th8a.peak"][k] == pytest.approx(np.abs(power).max(), rel=1e-11)
         assert found["spring.4slb.min"][k] == pytest.approx(loads.spring("4slb").min(), rel=1e-12)
     assert (np.diff(found["actuator.act5.peak"]) > 0.0).all()
@@ -234,7 +269,9 @@ def test_a_sweep_follows_loops_without_a_closed_form():
     c = np.linspace(0.85, 0.95, 51)[:, None]
     motion = {"c": c, "cd": np.full_like(c, 0.1), "cdd": np.zeros_like(c)}
     halves = np.array([0.95, 1.0, 1.05])
-    found = sweep(robot, motion, {"half": halves}, {"force.base.z": "max", "actuator.strut_left": "peak"})
+    found = sweep(
+        robot, motion, {"half": halves}, {"force.base.z": "max", "actuator.strut_left": "peak"}
+    )
     assert found.valid.all()
     for k, half in enumerate(halves):
         q, v, a = robot.from_actuators(c, motion["cd"], variables={"half": half})
@@ -270,10 +307,17 @@ def test_sweeps_refuse_unknown_words():
     with pytest.raises(InvalidInput, match="upper_arm is not finite in every design"):
         sweep(robot, "validation", {"upper_arm": [0.1, np.nan]}, {"actuator.act4": "peak"})
     for steps in (0, -1, 1.5, True):
-        with pytest.raises(InvalidInput, match=f"steps is {steps}, expected a whole number of instants"):
+        with pytest.raises(
+            InvalidInput, match=f"steps is {steps}, expected a whole number of instants"
+        ):
             sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act4": "peak"}, steps)
     with pytest.raises(InvalidInput, match='motion has "cx"'):
-        sweep(robot, {"c": np.zeros((2, 21)), "cx": np.zeros((2, 21))}, {"upper_arm": [0.1]}, {"actuator.act4": "peak"})
+        sweep(
+            robot,
+            {"c": np.zeros((2, 21)), "cx": np.zeros((2, 21))},
+            {"upper_arm": [0.1]},
+            {"actuator.act4": "peak"},
+        )
 
 
 def test_a_sweep_knows_every_column_of_an_analysis():
@@ -284,7 +328,9 @@ def test_a_sweep_knows_every_column_of_an_analysis():
     wanted = {name: "max" for name in analysis.names if name != "time"}
     found = sweep(robot, motion, {"upper_arm": [0.145]}, wanted, 3)
     for name in wanted:
-        assert found[f"{name}.max"][0] == pytest.approx(analysis[name].max(), rel=1e-10, abs=1e-10), name
+        assert found[f"{name}.max"][0] == pytest.approx(
+            analysis[name].max(), rel=1e-10, abs=1e-10
+        ), name
 
 
 # balancing loops without a closed form
@@ -320,24 +366,30 @@ def parallelogram(tmp_path_factory) -> lw.Robot:
 
 
 def test_balancing_a_loop_without_closed_form_finds_the_zero_free_length_identity(parallelogram):
-    """Three bars of 1 kg weigh g (l/2 + l + l/2) cos(angle) about the crank; the spring lifts by k h a cos(angle)."""
+    """Three bars of 1 kg weigh g (l/2 + l + l/2) cos(angle) about the crank;
+    the spring lifts by k h a cos(angle)."""
     c = np.linspace(0.3, 1.2, 7)[:, None]
     for free, product in (("stiffness", 0.4 * 0.3), ("height", 20 * 0.3)):
         found = balance(parallelogram, c, ["crank"], variables=[free], bounds={free: (0.0, 1e4)})
         assert found.success
         assert found.variables[free] == pytest.approx(2 * 0.5 * 9.81 / product, rel=1e-9)
         assert np.abs(found.effort_after).max() < 1e-8
-        assert found.effort_before[:, 0] == pytest.approx((9.81 - 20 * 0.4 * 0.3) * np.cos(c[:, 0]), abs=1e-9)
+        assert found.effort_before[:, 0] == pytest.approx(
+            (9.81 - 20 * 0.4 * 0.3) * np.cos(c[:, 0]), abs=1e-9
+        )
 
 
 def test_the_optimum_over_a_length_of_the_loop_is_one(parallelogram):
-    """The rocker's length moves the whole loop: its part of the slope comes by the implicit function theorem."""
+    """The rocker's length moves the whole loop: its part of the slope comes by the implicit
+    function theorem."""
     c = np.linspace(0.3, 1.0, 5)[:, None]
     found = balance(parallelogram, c, ["crank"], variables=["far"], bounds={"far": (0.4, 1.5)})
 
     def cost(far: float) -> float:
         q, v, a = parallelogram.from_actuators(c, variables={"far": far})
-        return float((parallelogram.loads(q, v, a, variables={"far": far}).actuator("crank") ** 2).sum())
+        return float(
+            (parallelogram.loads(q, v, a, variables={"far": far}).actuator("crank") ** 2).sum()
+        )
 
     best = found.variables["far"]
     assert 0.41 < best < 1.49 and found.saving > 0.01
@@ -354,15 +406,20 @@ def test_derivatives_of_followed_loops_equal_differences(parallelogram):
     after = followed(subject, subject.traced_tree(live), q, c)
     slope = casadi.Function("slope", [x, c, q], [casadi.jacobian(after, x), after])
     h = 1e-6
-    q0, low, high = (parallelogram.from_actuators([0.8], variables={"far": 0.6 + s * h})[0] for s in (0, -1, 1))
+    q0, low, high = (
+        parallelogram.from_actuators([0.8], variables={"far": 0.6 + s * h})[0] for s in (0, -1, 1)
+    )
     found, again = (np.array(part).ravel() for part in slope(0.6, 0.8, q0))
     assert again == pytest.approx(q0, abs=1e-14)
     assert found == pytest.approx((high - low) / (2 * h), abs=1e-8)
     assert np.abs(found[1:]).min() > 0.1
 
 
-def test_designs_whose_loops_do_not_close_at_the_start_are_marked_and_the_others_are_not(parallelogram):
-    """A rocker of 0.05 m or 5 m cannot reach; coarse instants, 0.2 rad apart, do not harm the others."""
+def test_designs_whose_loops_do_not_close_at_the_start_are_marked_and_the_others_are_not(
+    parallelogram,
+):
+    """A rocker of 0.05 m or 5 m cannot reach; coarse instants, 0.2 rad apart,
+    do not harm the others."""
     far = np.array([0.5, 0.05, 0.6, 5.0])
     for steps in (5, 41):
         c = np.linspace(0.3, 1.1, steps)[:, None]
@@ -380,13 +437,16 @@ def test_a_sweep_shows_a_bar_where_it_is_asked_to(capsys, monkeypatch):
 
     seen = []
     update = Progress.update
-    monkeypatch.setattr(Progress, "update", lambda self, task, **now: seen.append(now) or update(self, task, **now))
+    monkeypatch.setattr(
+        Progress, "update", lambda self, task, **now: seen.append(now) or update(self, task, **now)
+    )
     robot = lw.load("charmie", live=["upper_arm"])
     given = ({"upper_arm": np.linspace(0.1, 0.2, 3)}, {"actuator.act4": "peak"}, 11)
     quiet = sweep(robot, "validation", *given)
     assert not seen and capsys.readouterr() == ("", "")
     loud = sweep(robot, "validation", *given, progress=True)
-    assert seen == [{"completed": 3}] and not capsys.readouterr().out  # the bar is drawn beside the results, on stderr
+    # the bar is drawn beside the results, on stderr
+    assert seen == [{"completed": 3}] and not capsys.readouterr().out
     assert np.array_equal(loud["actuator.act4.peak"], quiet["actuator.act4.peak"])
 
 
@@ -395,8 +455,12 @@ def test_a_sweep_takes_a_motion_as_everybody_says_it():
     designs, column = {"crank": [0.28, 0.3]}, {"actuator.crank": "peak"}
     time = np.linspace(0.0, 1.0, 41)
     c = machine.motions["turn"].commands(time)[0]
-    expected = lw.studies.sweep(machine, {"time": time, "c": c}, designs, column)["actuator.crank.peak"]
-    by_name = lw.studies.sweep(machine, {"time": time, "crank": c[:, 0]}, designs, column)["actuator.crank.peak"]
+    expected = lw.studies.sweep(machine, {"time": time, "c": c}, designs, column)[
+        "actuator.crank.peak"
+    ]
+    by_name = lw.studies.sweep(machine, {"time": time, "crank": c[:, 0]}, designs, column)[
+        "actuator.crank.peak"
+    ]
     np.testing.assert_allclose(by_name, expected, rtol=1e-12)
     with pytest.raises(InvalidInput, match="depends on its dimensions"):
         lw.studies.sweep(machine, {"time": time, "q": np.zeros((41, machine.nq))}, designs, column)
@@ -409,4 +473,5 @@ def test_duties_take_every_motion_that_analyse_takes(tmp_path):
     for motion in (law.motion, law.to_pandas(), law.to_csv(tmp_path / "law.csv"), [law.motion]):
         for one, other in zip(lw.studies.duties(arm, motion), expected, strict=True):
             assert one.peak == pytest.approx(other.peak, rel=1e-6)
-    assert lw.studies.duties(arm, law)[2].peak == pytest.approx(expected[2].peak, rel=1e-2)  # its own instants
+    # its own instants
+    assert lw.studies.duties(arm, law)[2].peak == pytest.approx(expected[2].peak, rel=1e-2)

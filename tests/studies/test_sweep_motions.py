@@ -39,14 +39,17 @@ def expected(arm, motion, steps=STEPS):
 
 
 def test_a_motion_is_sampled_as_an_analysis_samples_it(arm, law):
-    assert not np.allclose(expected(arm, law, 2), expected(arm, law), rtol=1e-6)  # so that instants matter
+    # so that instants matter
+    assert not np.allclose(expected(arm, law, 2), expected(arm, law), rtol=1e-6)
     for steps in (2, STEPS):
         np.testing.assert_allclose(peaks(arm, law, steps), expected(arm, law, steps), rtol=1e-10)
 
 
 def test_whatever_can_be_sampled_or_commanded_is_a_motion(arm, law):
     by_joints = SimpleNamespace(duration=law.duration, sample=law.sample)
-    by_commands = SimpleNamespace(duration=law.duration, commands=lambda t: arm.to_actuators(*law.sample(t)))
+    by_commands = SimpleNamespace(
+        duration=law.duration, commands=lambda t: arm.to_actuators(*law.sample(t))
+    )
     for motion in (by_joints, by_commands):
         np.testing.assert_allclose(peaks(arm, motion), expected(arm, motion), rtol=1e-10)
 
@@ -61,7 +64,9 @@ def test_rates_of_joints_count_without_time_too(arm, law):
     q, v, a = law.sample(time)
     whole = {"time": time, "q": q, "v": v, "a": a}
     np.testing.assert_allclose(peaks(arm, whole), expected(arm, whole), rtol=1e-10)
-    np.testing.assert_allclose(peaks(arm, {"q": q, "v": v, "a": a}), expected(arm, whole), rtol=1e-10)
+    np.testing.assert_allclose(
+        peaks(arm, {"q": q, "v": v, "a": a}), expected(arm, whole), rtol=1e-10
+    )
     at_rest = whole | {"v": 0 * v, "a": 0 * a}
     np.testing.assert_allclose(peaks(arm, {"q": q}), expected(arm, at_rest), rtol=1e-10)
 

@@ -41,7 +41,18 @@ def test_poles_of_table_4():
 
 
 def test_center_cubic_of_table_4():
-    expected = [1, 4.473498, 1, 4.473498, -202.68963, -110.56784, -518.46051, 2741.10602, 19917.15386, -253345.38862]
+    expected = [
+        1,
+        4.473498,
+        1,
+        4.473498,
+        -202.68963,
+        -110.56784,
+        -518.46051,
+        2741.10602,
+        19917.15386,
+        -253345.38862,
+    ]
     assert center_cubic(FOUR) == pytest.approx(expected, rel=1e-6)
 
 
@@ -70,7 +81,9 @@ def test_every_point_of_the_curve_is_a_dyad_and_on_the_cubics(seed):
 def test_points_are_even_and_pass_through_infinity():
     curve = burmester(FOUR, 2000)
     size, origin = float(FOUR.size), FOUR.positions[0]
-    on_sphere = lambda z: np.abs(np.diff(z)) / np.sqrt((1 + np.abs(z[1:]) ** 2) * (1 + np.abs(z[:-1]) ** 2))
+    on_sphere = lambda z: (
+        np.abs(np.diff(z)) / np.sqrt((1 + np.abs(z[1:]) ** 2) * (1 + np.abs(z[:-1]) ** 2))
+    )
     steps = on_sphere((curve.center - origin) / size) + on_sphere((curve.circle - origin) / size)
     assert np.percentile(steps, 99) < 1.6 * np.median(steps)
     assert np.abs(curve.center - origin).max() > 100 * size

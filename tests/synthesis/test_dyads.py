@@ -33,7 +33,12 @@ def distances(task, found):
 
 def test_table_4_has_two_dyads():
     found = dyads(TABLE_4)
-    expected = rad([[-11.585297, -13.202036, -25.525619, -42.316300], [20.862236, 33.480653, 65.142024, 94.362176]])
+    expected = rad(
+        [
+            [-11.585297, -13.202036, -25.525619, -42.316300],
+            [20.862236, 33.480653, 65.142024, 94.362176],
+        ]
+    )
     assert np.abs(found.beta - expected).max() < 1e-8
     assert np.abs(found.W - [43.461685 - 1.876166j, 202.877343 - 119.733786j]).max() < 1e-6
     assert np.abs(found.Z - [-9.364053 - 31.267915j, -249.961530 + 101.322481j]).max() < 1e-6
@@ -131,19 +136,28 @@ def test_a_velocity_counts_as_a_position():
         assert np.abs(found.ground - true.ground[k]).min() < 1e-6
         assert np.abs(found.W - true.W[k]).min() < 1e-6
     pairs = four_bars(task)
-    assert pairs.family == "4 poses + 1 velocity" and len(pairs) == len(found) * (len(found) - 1) // 2
+    assert (
+        pairs.family == "4 poses + 1 velocity" and len(pairs) == len(found) * (len(found) - 1) // 2
+    )
     wanted = np.sort_complex(true.ground[[crank, rocker]])
     near = np.abs(np.sort_complex(pairs.ground) - wanted).max(axis=-1)
     assert near.min() < 1e-6
     with pytest.raises(NotPossible, match="at most 5 poses"):
-        four_bars(PlanarTask(CRANK_ROCKER.positions, CRANK_ROCKER.angles, velocities=np.ones((5, 3))))
+        four_bars(
+            PlanarTask(CRANK_ROCKER.positions, CRANK_ROCKER.angles, velocities=np.ones((5, 3)))
+        )
 
 
 def test_a_pivot_on_a_pole_leaves_the_other_one_open():
-    """There the body turns from one pose to the other: no circle, or any, goes through both places."""
+    """There the body turns from one pose to the other: no circle, or any, goes through both
+    places."""
     task = TABLE_4[:3]
     centers, images = poles(task), image_poles(task)
-    for choice in ({"ground": centers[1, 2]}, {"moving": centers[1, 2]}, {"Z": task.positions[0] - centers[1, 2]}):
+    for choice in (
+        {"ground": centers[1, 2]},
+        {"moving": centers[1, 2]},
+        {"Z": task.positions[0] - centers[1, 2]},
+    ):
         with pytest.raises(NotPossible, match="on the pole of positions 1 and 2") as caught:
             dyads(task, **choice)
         assert "\n" not in str(caught.value)
@@ -165,7 +179,9 @@ def test_pivots_and_lines_make_batches():
     pivots = np.array([[3 + 1j, 5], [2j, 1]])
     found = dyads(TABLE_4[:3], moving=pivots)
     assert found.valid.shape == (2, 2, 4)
-    assert np.array_equal(dyads(TABLE_4[:3], moving=pivots[1, 0]).ground, found.ground[1, 0][found.valid[1, 0]])
+    assert np.array_equal(
+        dyads(TABLE_4[:3], moving=pivots[1, 0]).ground, found.ground[1, 0][found.valid[1, 0]]
+    )
     assert PlanarTask(TABLE_4.positions, timing=np.zeros((3, 5))).batch == (3,)
 
 
@@ -271,7 +287,10 @@ def test_moving_turning_scaling_reordering(seed, rotation, scale, order):
     nearest = np.abs(other.ground[:, None] - plain.ground).argmin(axis=0)
     assert np.abs(other.ground[nearest] - plain.ground).max() < 3 * tight / scale
     back = dyads(task[[2, 1, 0, 3, 4]])  # position 1 exchanged: the same pivots
-    assert np.abs(np.sort_complex(back.ground) - np.sort_complex(plain.ground)).max() < 1e-6 * np.abs(plain.W).max()
+    assert (
+        np.abs(np.sort_complex(back.ground) - np.sort_complex(plain.ground)).max()
+        < 1e-6 * np.abs(plain.W).max()
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -296,21 +315,39 @@ def test_any_four_bar_is_found_again(seed):
 
 
 P3, A3 = [0, 1, 2 + 1j], [0, 0.3, 0.5]
-VELOCITIES, TIMING = ({name: np.ones(shape)} for name, shape in (("velocities", (4, 3)), ("timing", 4)))
+VELOCITIES, TIMING = (
+    {name: np.ones(shape)} for name, shape in (("velocities", (4, 3)), ("timing", 4))
+)
 with_part = lambda part: PlanarTask(TABLE_4.positions[:4], TABLE_4.angles[:4], **part)
 BAD = [
-    (lambda: dyads(TABLE_4[:4], {3: 1.0}), NotPossible, "beta.3. = 1 rad cannot close the compatibility linkage; feas"),
+    (
+        lambda: dyads(TABLE_4[:4], {3: 1.0}),
+        NotPossible,
+        "beta.3. = 1 rad cannot close the compatibility linkage; feas",
+    ),
     (lambda: dyads(TABLE_4[:4], {2: rad(60)}), NotPossible, r"feasible: .1.90946, 6.68528"),
-    (lambda: dyads(TABLE_4[:3], moving=np.ones((2, 3)) * 1j, beta={2: np.zeros(4)}), InvalidInput, "shape"),
+    (
+        lambda: dyads(TABLE_4[:3], moving=np.ones((2, 3)) * 1j, beta={2: np.zeros(4)}),
+        InvalidInput,
+        "shape",
+    ),
     (lambda: burmester(with_part(VELOCITIES)), NotPossible, "burmester: the task has velocities"),
     (lambda: burmester(with_part(TIMING)), NotPossible, "burmester: the task has timing"),
     (lambda: four_bars(with_part(TIMING)), NotPossible, "four_bars: the task has timing"),
-    (lambda: PlanarTask([0j, 1], tolerance=-0.1), InvalidInput, "tolerance holds -0.1, expected no negative number"),
+    (
+        lambda: PlanarTask([0j, 1], tolerance=-0.1),
+        InvalidInput,
+        "tolerance holds -0.1, expected no negative number",
+    ),
     (lambda: PlanarTask([0j, 1], weights=[1, -2]), InvalidInput, "weights holds -2"),
     (lambda: PlanarTask([0j, 1], weights=[0, 0]), InvalidInput, "weights are all zero"),
     (lambda: dyads(PlanarTask([0j], [0.0])), NotPossible, "at least 2"),
     (lambda: dyads(random_tasks(1, 6, 0)), NotPossible, "at most 5 exact positions; use fit"),
-    (lambda: dyads(PlanarTask([0j, 1, 2, 1, 4], [0, 0.3, 0.5, 0.3, 0.1])), NotPossible, "positions 2 and 4 are equal"),
+    (
+        lambda: dyads(PlanarTask([0j, 1, 2, 1, 4], [0, 0.3, 0.5, 0.3, 0.1])),
+        NotPossible,
+        "positions 2 and 4 are equal",
+    ),
     (lambda: dyads(PlanarTask([0j, 1, 2, 1j, 4], np.ones(5))), NotPossible, "pure translation"),
     (lambda: dyads(PlanarTask([0j, 1, 2, 1j, 4])), NotPossible, "position 1 has no angle"),
     (lambda: dyads(TABLE_4[:4]), NotPossible, "1 free choices, got 0"),
@@ -339,7 +376,8 @@ def test_bad_input_gets_one_sentence(call, error, words):
 
 
 def test_degenerate_tasks_of_a_batch_end_and_say_so():
-    """All poses equal, the body turned about one point, two poses equal: conditions that are alike."""
+    """All poses equal, the body turned about one point, two poses equal: conditions that are
+    alike."""
     positions, angles = random_tasks(4, 5, 8).positions.copy(), random_tasks(4, 5, 8).angles.copy()
     positions[0], angles[0] = 1 + 2j, 0.5
     positions[1] = (2 - 1j) + 0.7 * np.exp(1j * angles[1])

@@ -52,7 +52,11 @@ def test_pairs_of_a_function_are_read_in_their_units(tmp_path):
     assert file.task.output == "slider" and list(file.task.outputs) == [0, 0.005]
     assert file.task.inputs == pytest.approx([0, np.pi / 2], abs=0)
     scaled = task_of(text + "scale: [0.1, 0.2]\npairs: [[0, 0], [90, 5]]").task
-    assert list(scaled.inputs) == [0, 90] and scaled.output == "rocker" and list(scaled.scale) == [0.1, 0.2]
+    assert (
+        list(scaled.inputs) == [0, 90]
+        and scaled.output == "rocker"
+        and list(scaled.scale) == [0.1, 0.2]
+    )
     write_task(tmp_path / "f.task.yaml", "f", scaled)
     again = read_task(tmp_path / "f.task.yaml").task
     assert list(again.inputs) == [0, 90] and list(again.scale) == [0.1, 0.2]
@@ -63,8 +67,13 @@ def test_options_of_a_fit_are_read(tmp_path):
     text += "[{at: [0, 0], velocity: [100, 0, 90]}, {at: [1, 0]}]\n"
     file = task_of(text + "topology: Watt I\nbounds: {length: [20, 500], ratio: 9}\nbest: 3")
     assert file.options["topology"] == "Watt I" and file.options["best"] == 3
-    assert list(file.options["bounds"]["length"]) == [0.02, 0.5] and list(file.options["bounds"]["ratio"]) == [9]
-    assert file.task.velocities[0] == pytest.approx([0.1, 0, np.pi / 2]) and np.isnan(file.task.velocities[1]).all()
+    assert list(file.options["bounds"]["length"]) == [0.02, 0.5] and list(
+        file.options["bounds"]["ratio"]
+    ) == [9]
+    assert (
+        file.task.velocities[0] == pytest.approx([0.1, 0, np.pi / 2])
+        and np.isnan(file.task.velocities[1]).all()
+    )
     write_task(tmp_path / "v.task.yaml", "v", file.task)
     again = read_task(tmp_path / "v.task.yaml").task
     assert np.array_equal(again.velocities, file.task.velocities, equal_nan=True)
@@ -74,8 +83,14 @@ WRONG = [
     ("", "empty"),
     ("linkwork: 1\nname: x\npairs: [[0, 0]]", "1 pairs"),
     ("linkwork: 1\nname: x\npairs: [[0, 0, 1]]", "3:.*2 numbers"),
-    ("linkwork: 1\nname: x\noutput: rocker\npositions: [{at: [0, 0]}, {at: [1, 0]}]", 'belongs to "pairs"'),
-    ("linkwork: 1\nname: x\ntopology: Watt 1\npositions: [{at: [0, 0]}, {at: [1, 0]}]", "3:.*did you mean"),
+    (
+        "linkwork: 1\nname: x\noutput: rocker\npositions: [{at: [0, 0]}, {at: [1, 0]}]",
+        'belongs to "pairs"',
+    ),
+    (
+        "linkwork: 1\nname: x\ntopology: Watt 1\npositions: [{at: [0, 0]}, {at: [1, 0]}]",
+        "3:.*did you mean",
+    ),
     ("linkwork: 1\nname: x\n", "positions"),
     ("linkwork: 1\nname: x\npositions: [{at: [0, 0]}]", "at least 2"),
     ("linkwork: 2\nname: x\npositions: [{at: [0, 0]}, {at: [1, 0]}]", "expected 1"),
@@ -98,15 +113,24 @@ def test_a_saved_dxf_has_its_holes_where_they_belong(tmp_path):
     document = ezdxf.readfile(parts.save(tmp_path / "parts.dxf"))
     assert {layer.dxf.name for layer in document.layers} >= set(linkage.topology.bodies)
     for body, points in linkage.topology.bodies.items():
-        circles = [e for e in document.modelspace() if e.dxftype() == "CIRCLE" and e.dxf.layer == body]
-        holes = [complex(c.dxf.center.x, c.dxf.center.y) for c in circles if abs(c.dxf.radius - 75) < 1e-9]
+        circles = [
+            e for e in document.modelspace() if e.dxftype() == "CIRCLE" and e.dxf.layer == body
+        ]
+        holes = [
+            complex(c.dxf.center.x, c.dxf.center.y)
+            for c in circles
+            if abs(c.dxf.radius - 75) < 1e-9
+        ]
         for point in points:
             if any(point == pin[0] for pin in linkage.topology.pins):
                 assert min(abs(h - 1000 * linkage.at(point)) for h in holes) < 1e-6
-    outline = next(e for e in document.modelspace() if e.dxftype() == "LWPOLYLINE" and e.dxf.layer == "crank")
+    outline = next(
+        e for e in document.modelspace() if e.dxftype() == "LWPOLYLINE" and e.dxf.layer == "crank"
+    )
     corners = np.array([complex(x, y) for x, y, *_ in outline.get_points()]) / 1000
     ends = np.array([linkage.at("A"), linkage.at("B")])
-    assert np.abs(np.abs(corners[:, None] - ends).min(axis=-1) - 0.2).max() < 1e-9  # round ends of half the width
+    # round ends of half the width
+    assert np.abs(np.abs(corners[:, None] - ends).min(axis=-1) - 0.2).max() < 1e-9
 
 
 def test_bodies_at_one_pin_lie_in_different_layers():
@@ -118,10 +142,13 @@ def test_bodies_at_one_pin_lie_in_different_layers():
 def test_pictures(tmp_path):
     linkage = crank_rocker()
     text = svg(linkage, CRANK_ROCKER, burmester(CRANK_ROCKER[:4], 100))
-    assert text.count("<polygon") == 3 and text.count("<path") == 2  # bodies, and pins on the ground
+    # bodies, and pins on the ground
+    assert text.count("<polygon") == 3 and text.count("<path") == 2
     assert text.count("<text") == 9 and all(f">{name}</text>" in text for name in "ADBC12345")
     assert plates(linkage, 0.4, 0.15).save(tmp_path / "parts.svg").read_text().count("<circle") == 8
-    assert save_picture(tmp_path / "l.svg", linkage, CRANK_ROCKER).read_text().count("<polygon") == 3
+    assert (
+        save_picture(tmp_path / "l.svg", linkage, CRANK_ROCKER).read_text().count("<polygon") == 3
+    )
     with pytest.raises(InvalidInput, match="unknown ending"):
         save_picture(tmp_path / "l.jpg", linkage)
     path = traced_path(linkage)
@@ -134,20 +161,33 @@ def test_a_png_shows_what_the_svg_shows(tmp_path):
     from matplotlib.image import imread
 
     linkage = crank_rocker()
-    picture = imread(save_picture(tmp_path / "l.png", linkage, CRANK_ROCKER, burmester(CRANK_ROCKER[:4], 100)))
+    picture = imread(
+        save_picture(tmp_path / "l.png", linkage, CRANK_ROCKER, burmester(CRANK_ROCKER[:4], 100))
+    )
     assert picture.shape[:2] == (1440, 1440) and np.ptp(picture[..., :3]) > 0.9
     axes = figure.Figure().add_subplot()
     draw(axes, linkage, CRANK_ROCKER)
-    marks = [(line.get_marker(), complex(*line.get_xydata()[0])) for line in axes.lines if line.get_marker() != "None"]
+    marks = [
+        (line.get_marker(), complex(*line.get_xydata()[0]))
+        for line in axes.lines
+        if line.get_marker() != "None"
+    ]
     for name in "ADBC":
         marker = "^" if name in "AD" else "o"  # on the ground, and between bodies
-        assert min(abs(z - complex(linkage.at(name))) for kind, z in marks if kind == marker) < 1e-12
+        assert (
+            min(abs(z - complex(linkage.at(name))) for kind, z in marks if kind == marker) < 1e-12
+        )
     assert {text.get_text() for text in axes.texts} == set("ADBC12345")
     assert len(axes.patches) == 6  # three bodies, filled and framed
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     assert right - left == pytest.approx(high - low)
     path = traced_path(linkage)
-    assert left < path.real.min() and path.real.max() < right and low < path.imag.min() and path.imag.max() < high
+    assert (
+        left < path.real.min()
+        and path.real.max() < right
+        and low < path.imag.min()
+        and path.imag.max() < high
+    )
 
 
 def test_bad_plates(tmp_path):
@@ -177,7 +217,9 @@ def test_commands_from_a_new_task_to_a_robot(run, tmp_path):
     assert robot.mobility().degrees == 1 and robot.assemble().success
     found = run("search", "hatch.task.yaml", "--samples", "300", "--out", "hatch.svg", "--json")
     assert found.exit_code == 0 and json.loads(found.stdout)["linkages"]
-    assert run("check", "hatch.task.yaml", "--ground", "0 0 1 0", "--moving", "0 1 1 1").exit_code == 0
+    assert (
+        run("check", "hatch.task.yaml", "--ground", "0 0 1 0", "--moving", "0 1 1 1").exit_code == 0
+    )
     assert run("solve", "hatch.task.yaml", "--out", "x.robot.yaml", "--pick", "99").exit_code != 0
     assert run("solve", "nothing.task.yaml").exit_code != 0
 
@@ -213,9 +255,15 @@ def test_every_topology_and_kind_of_task_from_the_command_line(run, tmp_path):
     assert lw.load(tmp_path / "six.robot.yaml").mobility().degrees == 1
     page = (tmp_path / "flap.html").read_text()  # the last fit: Stephenson III
     assert page.count('<td class="number" data-value=') >= 6 * 3 + 3 * len(told)
-    assert page.count("<h2>") == 3 + len(told) and page.count("<span>transmission angle<") == len(told)
-    assert page.count('class="verdict') == len(told) and "http" not in page.replace("http://www.w3.org", "")
-    (tmp_path / "f.task.yaml").write_text("linkwork: 1\nname: f\nstarts: 50\npairs: [[0, 0], [0.3, 0.2], [0.6, 0.5]]\n")
+    assert page.count("<h2>") == 3 + len(told) and page.count("<span>transmission angle<") == len(
+        told
+    )
+    assert page.count('class="verdict') == len(told) and "http" not in page.replace(
+        "http://www.w3.org", ""
+    )
+    (tmp_path / "f.task.yaml").write_text(
+        "linkwork: 1\nname: f\nstarts: 50\npairs: [[0, 0], [0.3, 0.2], [0.6, 0.5]]\n"
+    )
     for command in ("solve", "fit"):
         answer = run(command, "f.task.yaml", "--json", "--out", "f.html")
         assert answer.exit_code == 0 and json.loads(answer.stdout)["linkages"][0]["rms"] < 1e-12

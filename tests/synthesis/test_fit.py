@@ -1,4 +1,5 @@
-"""Fit: paths and poses that a four-bar can meet are met, others nearly; against scipy's least squares."""
+"""Fit: paths and poses that a four-bar can meet are met, others nearly;
+against scipy's least squares."""
 
 from __future__ import annotations
 
@@ -9,7 +10,14 @@ from scipy.optimize import least_squares
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.loops import circuit
-from linkwork.synthesis import FunctionTask, PlanarTask, chebyshev_spacing, check, fit, function_generator
+from linkwork.synthesis import (
+    FunctionTask,
+    PlanarTask,
+    chebyshev_spacing,
+    check,
+    fit,
+    function_generator,
+)
 from linkwork.synthesis.chain_starts import Goal, _drawn, of_five_poses, of_nine_points
 from linkwork.synthesis.chains import parameters_of, postures, tracer_of
 from linkwork.synthesis.fit import paths, random_paths
@@ -28,7 +36,9 @@ def crank_rocker_path(n, seed):
             break
     tip = 0.7 * b * (random.normal() + 1j * random.normal())
     parameters = np.array([[0, 0, g, 0, a, b, c, tip.real, tip.imag]])
-    return paths(parameters, np.ones(1), np.linspace(0, 2 * np.pi, n, endpoint=False))[0][0], parameters[0]
+    return paths(parameters, np.ones(1), np.linspace(0, 2 * np.pi, n, endpoint=False))[0][
+        0
+    ], parameters[0]
 
 
 def off_the_path(points, linkage, samples=20_000):
@@ -52,7 +62,8 @@ def test_sixteen_points_of_a_crank_rocker_are_met(seed):
 
 
 def test_where_random_starts_fail_nine_points_begin():
-    """A path that 16384 random starts do not meet; in the exact answers the rocker may come first."""
+    """A path that 16384 random starts do not meet; in the exact answers the rocker may come
+    first."""
     points, _ = crank_rocker_path(16, 1168)
     found = fit(PlanarTask(points), starts=32)
     assert found.worst[0] < 1e-8 * np.abs(points - points.mean()).max()
@@ -73,7 +84,9 @@ def test_descent_ends_where_scipy_ends():
         Q = np.array([paths(x[None, :9], np.ones(1), np.array([t]))[0][0, 0] for t in x[9:]])
         return np.concatenate([(points - Q).real, (points - Q).imag])
 
-    theirs = least_squares(errors, np.concatenate([start, theta]), method="lm", xtol=1e-12, ftol=1e-12)
+    theirs = least_squares(
+        errors, np.concatenate([start, theta]), method="lm", xtol=1e-12, ftol=1e-12
+    )
     assert cost[0] == pytest.approx(2 * theirs.cost, rel=1e-3)
 
 
@@ -120,7 +133,11 @@ def test_bounds_are_kept():
     points, _ = crank_rocker_path(16, 1)
     found = fit(PlanarTask(points), starts=600, bounds={"ground": (-4, -4, 8, 4), "ratio": 8})
     grounds = found.linkages.points[:, :2]
-    assert (grounds.real >= -4).all() and (grounds.real <= 8).all() and (np.abs(grounds.imag) <= 4).all()
+    assert (
+        (grounds.real >= -4).all()
+        and (grounds.real <= 8).all()
+        and (np.abs(grounds.imag) <= 4).all()
+    )
 
 
 BAD = [
@@ -140,7 +157,8 @@ def test_bad_input_gets_one_sentence(call, error, words):
 
 
 def followed(linkage, turns):
-    """Where the tracer is when the crank has turned by each of the angles, from its robot; None: it cannot."""
+    """Where the tracer is when the crank has turned by each of the angles, from its robot; None:
+    it cannot."""
     robot = lw.Robot.from_linkage(linkage)
     q = np.zeros(robot.nv)
     found, crank = [], robot.joints.index("crank")
@@ -211,7 +229,8 @@ def test_five_pairs_of_a_slider_are_exact():
 
 
 def poses_of(chain, n, seed):
-    """n poses of the tracer's body of a random six-bar whose crank goes round, with the crank's angles."""
+    """n poses of the tracer's body of a random six-bar whose crank goes round,
+    with the crank's angles."""
     p, sides = _drawn(chain, 50, np.random.default_rng(seed))
     theta = np.linspace(0, 2 * np.pi, n, endpoint=False)
     points, inside = postures(chain, p[:, None], sides[:, None], theta)
@@ -224,7 +243,8 @@ def poses_of(chain, n, seed):
 
 @pytest.mark.parametrize("topology", ["Stephenson III", "Watt I"])
 def test_six_bars_meet_poses(topology):
-    """Eight poses of a six-bar are met, position and angle, judged by the pose of the robot's tracer."""
+    """Eight poses of a six-bar are met, position and angle,
+    judged by the pose of the robot's tracer."""
     positions, angles, _ = poses_of(topology, 8, 2)
     found = fit(PlanarTask(positions, angles), topology, starts=1000)
     assert found.rms[0] < 1e-9 and found.angle_worst[0] < 1e-9
@@ -265,9 +285,19 @@ def test_exact_starts_of_six_bars_are_exact():
         off = np.abs(tracer[..., None] - positions)
         off += np.abs(direction[..., None] * np.exp(1j * p[:, -1:, None]) - goal.turns)
         off = np.where(inside[..., None], off, np.inf).min(axis=1).max(axis=-1)
-        assert (off < 0.05).sum() >= 4, np.sort(off)  # between the samples; the others change their assembly
+        # between the samples; the others change their assembly
+        assert (off < 0.05).sum() >= 4, np.sort(off)
         on_them = off < 0.05
-        ends = descend(p[on_them], sides[on_them], near[on_them], positions, np.ones(5), chain, False, goal.turns)[0]
+        ends = descend(
+            p[on_them],
+            sides[on_them],
+            near[on_them],
+            positions,
+            np.ones(5),
+            chain,
+            False,
+            goal.turns,
+        )[0]
         assert np.abs(ends - p[on_them]).max(axis=-1).min() < 1e-6  # nothing had to move
     path, _ = crank_rocker_path(9, 3)
     goal = Goal(path, np.zeros(9), np.ones(9), None)

@@ -1,4 +1,5 @@
-"""Four-bars through poses, points and mixes: complete sets, against published counts and sampled linkages."""
+"""Four-bars through poses, points and mixes: complete sets,
+against published counts and sampled linkages."""
 
 from __future__ import annotations
 
@@ -11,7 +12,17 @@ from linkwork.synthesis.four_bars import starts
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 
 PROBLEM_3 = np.array(
-    [0.25, 0.52 + 0.1j, 0.8 + 0.7j, 1.2 + 1j, 1.4 + 1.3j, 1.1 + 1.48j, 0.7 + 1.4j, 0.2 + 1j, 0.02 + 0.4j]
+    [
+        0.25,
+        0.52 + 0.1j,
+        0.8 + 0.7j,
+        1.2 + 1j,
+        1.4 + 1.3j,
+        1.1 + 1.48j,
+        0.7 + 1.4j,
+        0.2 + 1j,
+        0.02 + 0.4j,
+    ]
 )
 """[Wampler1992] problem 3; its 64 real triples are certified in [Hauenstein2012]."""
 
@@ -108,7 +119,8 @@ def test_cognates_draw_the_same_path():
     true = four_bar([0, 4], [B, C], positions[0])
     for linkage in cognates(true):
         A, D, B, C, P = (complex(linkage.at(n)) for n in "ADBCP")
-        # where its coupler must turn so that the tracer is at each point: both links keep their lengths
+        # where its coupler must turn so that the tracer is at each point:
+        # both links keep their lengths
         for point in positions:
             t = np.linspace(-np.pi, np.pi, 20001)
             u = np.exp(1j * t)
@@ -137,7 +149,10 @@ def test_fewer_conditions_leave_families(task):
     assert meets(found, task) < 1e-9
     coupler = found.linkages.topology.moving.index("coupler")
     posed = np.flatnonzero(task.oriented)
-    turned = found.linkages.rotations[:, posed, coupler] - found.linkages.rotations[:, posed[:1], coupler]
+    turned = (
+        found.linkages.rotations[:, posed, coupler]
+        - found.linkages.rotations[:, posed[:1], coupler]
+    )
     wanted = task.angles[posed] - task.angles[posed[:1]]
     assert np.abs(np.exp(1j * turned) - np.exp(1j * wanted)).max(initial=0.0) < 1e-12
     if task.n < 8:  # there one draw takes a second

@@ -1,4 +1,5 @@
-"""Linkages as robots: closed loops that meet their positions, saved and loaded, with unique loads."""
+"""Linkages as robots: closed loops that meet their positions, saved and loaded, with unique
+loads."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def six_bar():
 
 
 def test_inertia_is_that_of_points_along_the_bars():
-    """Products of inertia, too, which motion in the plane does not feel: 20 000 points of mass on each bar."""
+    """Products of inertia, too, which motion in the plane does not feel:
+    20 000 points of mass on each bar."""
     robot = lw.Robot.from_linkage(crank_rocker(), CRANK_ROCKER, density=1.5)
     moving = [body for body in robot.model.bodies if body.name in ("crank", "coupler", "rocker")]
     assert len(moving) == 3
@@ -81,16 +83,22 @@ def test_inertia_is_that_of_points_along_the_bars():
         np.testing.assert_allclose(described.com, center, atol=1e-9)
         # sums over points miss by 1/n^2; a bar's width adds to the moments, to no product
         more = np.array(described.inertia) - inertia
-        np.testing.assert_allclose(more - np.diag(np.diag(more)), 0.0, atol=1e-7 * np.abs(inertia).max())
+        np.testing.assert_allclose(
+            more - np.diag(np.diag(more)), 0.0, atol=1e-7 * np.abs(inertia).max()
+        )
         assert (0.0 < np.diag(more)).all() and np.diag(more).max() < 0.05 * inertia.max()
 
 
-@pytest.mark.parametrize("make", [crank_rocker, lambda: slider_crank()[0], six_bar], ids=["four", "slider", "six"])
+@pytest.mark.parametrize(
+    "make", [crank_rocker, lambda: slider_crank()[0], six_bar], ids=["four", "slider", "six"]
+)
 def test_motion_and_loads_are_mujocos(make, tmp_path):
-    """The tracer's place, and the accelerations that MuJoCo finds for the driver's torque alone, along a cycle.
+    """The tracer's place, and the accelerations that MuJoCo finds for the driver's torque alone,
+    along a cycle.
 
-    MuJoCo's closures are soft: an impedance of 1 - e leaves the share e of what holds the loops. What e = 1e-4 and
-    e = 2e-4 differ by leads on to e = 0, but for squares of e: 2 of 100 of that difference.
+    MuJoCo's closures are soft: an impedance of 1 - e leaves the share e of what holds the loops.
+    What e = 1e-4 and e = 2e-4 differ by leads on to e = 0, but for squares of e: 2 of 100 of that
+    difference.
     """
     mujoco = pytest.importorskip("mujoco")
     linkage = make()
@@ -111,9 +119,14 @@ def test_motion_and_loads_are_mujocos(make, tmp_path):
             mujoco.mj_forward(model, data)
             found.append(data.qacc.copy())
         assert np.abs(data.efc_pos).max() < 1e-12
-        assert data.site("tracer").xpos == pytest.approx(robot.pose(q[k], "tracer")[:3, 3], abs=1e-12)
+        assert data.site("tracer").xpos == pytest.approx(
+            robot.pose(q[k], "tracer")[:3, 3], abs=1e-12
+        )
         softness = np.abs(found[1] - found[0]).max()
-        assert np.abs(2 * found[0] - found[1] - a[k]).max() < 0.02 * softness + 1e-8 * np.abs(a[k]).max()
+        assert (
+            np.abs(2 * found[0] - found[1] - a[k]).max()
+            < 0.02 * softness + 1e-8 * np.abs(a[k]).max()
+        )
         assert softness < 2e-2 * np.abs(a).max()
 
 
@@ -144,7 +157,9 @@ def test_designs_are_batches_of_variables():
     fixed = lw.Robot.from_linkage(other)
     values = {name: float(x) for name, x in fixed.subject.parametric.defaults.items()}
     q = np.array([0.3, -0.2, 0.1])
-    assert robot.pose(q, "tracer", variables=values) == pytest.approx(fixed.pose(q, "tracer"), abs=1e-14)
+    assert robot.pose(q, "tracer", variables=values) == pytest.approx(
+        fixed.pose(q, "tracer"), abs=1e-14
+    )
 
 
 def test_masses_are_those_of_the_bars():

@@ -1,5 +1,5 @@
-"""Many tasks of nine points and of paths: `make truth`, some ten minutes; one of nine points runs always, and five
-paths in test_fit.py."""
+"""Many tasks of nine points and of paths: `make truth`, some ten minutes; one of nine points runs
+always, and five paths in test_fit.py."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def random_points(seed):
 
 
 def passes(linkages, P):
-    """(m,) how far [task sizes] each four-bar's tracer stays from the worst point, by circles alone.
+    """(m,) how far [task sizes] each four-bar's tracer stays from the worst point,
+    by circles alone.
 
-    The pin B lies on the crank's circle and as far from the point as on the coupler: two places, and in the better one
-    the rocker has its length.
+    The pin B lies on the crank's circle and as far from the point as on the coupler: two places,
+    and in the better one the rocker has its length.
     """
     A, D, B, C, T = (linkages.at(name)[:, None] for name in "ADBCP")
     crank, arm, rocker = np.abs(B - A), np.abs(B - T), np.abs(C - D)
@@ -53,7 +54,9 @@ def one_task(seed):
     P = random_points(seed)
     found = four_bars(PlanarTask(P))
     links = found.linkages
-    longest = np.abs(np.stack([links.at("B") - links.at("A"), links.at("C") - links.at("D")])).max(axis=0)
+    longest = np.abs(np.stack([links.at("B") - links.at("A"), links.at("C") - links.at("D")])).max(
+        axis=0
+    )
     assert (passes(links, P) <= 1e-7 * np.maximum(1.0, longest)).all()
     return found
 
@@ -64,7 +67,8 @@ def test_nine_points_are_met_by_circles_alone():
 
 @pytest.mark.skipif(not TRUTH, reason="takes minutes: make truth")
 def test_a_hundred_tasks_of_nine_points_lose_nothing(monkeypatch):
-    """All give at least 1440 roots, most all 1442; another set of starts finds the same real linkages."""
+    """All give at least 1440 roots, most all 1442;
+    another set of starts finds the same real linkages."""
     kept = [one_task(seed) for seed in range(100)]
     other = mixes.system(1).monodromy(*mixes.generic(1, 77), seed=77, symmetry=mixes.symmetry(1))
     assert len(other) == 1442 == len(starts(1))
@@ -76,7 +80,9 @@ def test_a_hundred_tasks_of_nine_points_lose_nothing(monkeypatch):
         roots.append((first.roots, second.roots))
         mine, theirs = triples(first.linkages), triples(second.linkages)
         assert mine.shape == theirs.shape
-        apart = np.abs(mine[:, None] - theirs).max(axis=-1) / (1 + np.abs(mine).max(axis=-1))[:, None]
+        apart = (
+            np.abs(mine[:, None] - theirs).max(axis=-1) / (1 + np.abs(mine).max(axis=-1))[:, None]
+        )
         assert apart.min(axis=0).max(initial=0) < 1e-5 and apart.min(axis=1).max(initial=0) < 1e-5
     roots = np.array(roots)
     assert roots.min() >= 1440 and (roots == 1442).sum(axis=0).min() >= 60

@@ -63,7 +63,9 @@ def test_ranking_and_its_front(found):
     ranking = rank(found.linkages, {"transmission": 2, "size": 1, "ratio": 1})
     assert sorted(ranking.order) == list(range(len(found)))
     assert ranking.front.any()
-    costs = np.stack([-ranking.values["transmission"], ranking.values["size"], ranking.values["ratio"]], axis=-1)
+    costs = np.stack(
+        [-ranking.values["transmission"], ranking.values["size"], ranking.values["ratio"]], axis=-1
+    )
     for k in np.flatnonzero(ranking.front)[:10]:
         assert not ((costs <= costs[k]).all(axis=-1) & (costs < costs[k]).any(axis=-1)).any()
     assert pareto(np.array([[0, 1], [1, 0], [1, 1]])).tolist() == [True, True, False]
@@ -135,7 +137,8 @@ def test_five_pairs_of_a_function_are_met():
 
 @pytest.mark.parametrize("output", ["rocker", "slider"])
 def test_five_pairs_of_a_known_linkage_give_it_back(output):
-    """The coupler keeps its length; nothing else meets the pairs, by random starts of the equations."""
+    """The coupler keeps its length; nothing else meets the pairs,
+    by random starts of the equations."""
     random = np.random.default_rng(4)
     back = 0
     for _ in range(12):
@@ -173,7 +176,8 @@ def test_fewer_pairs_are_met_by_families(n):
 
 
 def test_pairs_that_no_assembly_meets_are_come_near_to():
-    """Every coupler through these pairs passes a dead point between them: checked by its own sides."""
+    """Every coupler through these pairs passes a dead point between them: checked by its own
+    sides."""
     x, y = np.array([0, 0.3, 0.6, 0.9, 1.2]), np.array([0, 0.2, 0.5, 0.7, 1.0])
     B, C = couplers(x[:4], y[:4], "rocker", 1000, np.random.default_rng(0))
     pin, tip = B[:, None] * np.exp(1j * x[:4]), 1 + (C - 1)[:, None] * np.exp(1j * y[:4])
@@ -206,7 +210,11 @@ BAD = [
     (lambda: search(ZONE, driver="motor"), UnknownName, "crank"),
     (lambda: rank(crank_rocker()), InvalidInput, "expected several"),
     (lambda: function_generator([0, 1], [0, 1, 2]), InvalidInput, "shape"),
-    (lambda: function_generator([0, 1, 1, 2], [0, 2, 2, 1]), InvalidInput, "pairs 2 and 3 are equal"),
+    (
+        lambda: function_generator([0, 1, 1, 2], [0, 2, 2, 1]),
+        InvalidInput,
+        "pairs 2 and 3 are equal",
+    ),
     (lambda: function_generator([0, 1, 2], [1, 1, 1]), NotPossible, "nothing to generate"),
 ]
 

@@ -9,7 +9,15 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
-from linkwork.synthesis import PlanarTask, check, dyads, eight_bars, from_loops, six_bars, topologies
+from linkwork.synthesis import (
+    PlanarTask,
+    check,
+    dyads,
+    eight_bars,
+    from_loops,
+    six_bars,
+    topologies,
+)
 from linkwork.synthesis.kinematics import pairs_of_points, posture_kernel
 from linkwork.synthesis.motions import bodies_at, motion_of
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
@@ -33,7 +41,9 @@ def test_the_drones_vectors_close():
 
 
 def test_the_drone_linkage_is_a_robot():
-    linkage = from_loops(DRONE, DRONE_LOOPS, tolerance=1e-3, tracer=("Z9", "top"), name="watt-drone")
+    linkage = from_loops(
+        DRONE, DRONE_LOOPS, tolerance=1e-3, tracer=("Z9", "top"), name="watt-drone"
+    )
     robot = lw.Robot.from_linkage(linkage, density=1.0)
     assert robot.mobility().degrees == 1 and robot.mobility().redundant == 0
     assert robot.assemble().success
@@ -54,7 +64,12 @@ def stephenson():
 
 def test_stephenson_iii_by_three_dyads():
     _, _, _, prime, first, psi, theta = stephenson()
-    assert np.abs(prime - [13.535936 - 11.453640j, 21.683696 - 11.929823j, 37.990190 - 11.527644j]).max() < 1e-6
+    assert (
+        np.abs(
+            prime - [13.535936 - 11.453640j, 21.683696 - 11.929823j, 37.990190 - 11.527644j]
+        ).max()
+        < 1e-6
+    )
     assert np.abs(first.W - (51.712926 - 3.463769j)).min() < 1e-6
     assert np.abs(psi.W - (-32.811065 - 9.157315j)).min() < 1e-6
     assert np.abs(psi.Z - (-28.916024 + 30.753213j)).min() < 1e-6
@@ -67,12 +82,26 @@ def test_stephenson_iii_as_a_linkage_meets_its_positions():
     k, m, n = (int(np.abs(found.W - w).argmin()) for found, w in (
         (first, 51.712926 - 3.463769j), (psi, -32.811065 - 9.157315j), (theta, -15.720839 - 1.260986j)))  # fmt: skip
     P = task.positions[0]
-    vectors = {"Z1": first.W[k], "Z2": first.Z[k], "Z3": Z3, "Z5": psi.W[m], "Z4": psi.Z[m], "Z6": theta.W[n]}
+    vectors = {
+        "Z1": first.W[k],
+        "Z2": first.Z[k],
+        "Z3": Z3,
+        "Z5": psi.W[m],
+        "Z4": psi.Z[m],
+        "Z6": theta.W[n],
+    }
     vectors |= {"Z7": theta.Z[n]}
     A = P - first.W[k] - first.Z[k]
     meet = P + Z3  # where the other two chains end, on the coupler
     vectors |= {"G1": meet - psi.W[m] - psi.Z[m] - A, "G2": meet - theta.W[n] - theta.Z[n] - A}
-    one = [("Z1", "crank"), ("Z2", "coupler"), ("Z3", "coupler"), ("-Z4", "plate"), ("-Z5", "lever"), ("-G1", "ground")]
+    one = [
+        ("Z1", "crank"),
+        ("Z2", "coupler"),
+        ("Z3", "coupler"),
+        ("-Z4", "plate"),
+        ("-Z5", "lever"),
+        ("-G1", "ground"),
+    ]
     two = [
         ("Z1", "crank"),
         ("Z2", "coupler"),
@@ -95,8 +124,11 @@ def every():
 
 
 def off_its_positions(linkage, task):
-    """By its own kinematics [task sizes, rad]: how far pins of two bodies are apart, and the tracer from its poses."""
-    residual, _, pose, _ = posture_kernel(linkage.topology)(linkage.rotations, pairs_of_points(linkage.points))
+    """By its own kinematics [task sizes, rad]: how far pins of two bodies are apart,
+    and the tracer from its poses."""
+    residual, _, pose, _ = posture_kernel(linkage.topology)(
+        linkage.rotations, pairs_of_points(linkage.points)
+    )
     place = np.abs(pose[:, 0] + 1j * pose[:, 1] - task.positions).max()
     turn = np.abs(np.exp(1j * pose[:, 2]) - np.exp(1j * (task.angles - task.angles[0]))).max()
     return max(max(np.abs(residual).max(), place) / float(task.size), turn)
@@ -131,7 +163,8 @@ NAMES = ["Watt I", "Stephenson I", "Stephenson II", "Stephenson III", "eight-bar
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_robot_of_every_topology_meets_every_position(every, name):
-    """By plain distances between the pins of the assembled robot's bodies, and by the tracer's pose."""
+    """By plain distances between the pins of the assembled robot's bodies,
+    and by the tracer's pose."""
     linkage = next(linkage for linkage in every if linkage.topology.name == name)
     robot, size = lw.Robot.from_linkage(linkage, CRANK_ROCKER), float(CRANK_ROCKER.size)
     assert robot.mobility().degrees == 1 and robot.mobility().redundant == 0
@@ -157,7 +190,8 @@ def test_the_robot_of_every_topology_meets_every_position(every, name):
 
 @pytest.mark.parametrize("name", NAMES[:4])
 def test_a_six_bar_is_found_again_from_other_poses_of_its_motion(every, name):
-    """Five postures along its circuit are the task, its chain as it stands in the first of them; the pins come back."""
+    """Five postures along its circuit are the task, its chain as it stands in the first of them;
+    the pins come back."""
     linkage = next(linkage for linkage in every if linkage.topology.name == name)
     topology, motion = linkage.topology, motion_of(linkage)
     rows = np.linspace(0, 0.12 * len(motion.x), 5).astype(int)
@@ -178,7 +212,9 @@ def test_a_six_bar_is_found_again_from_other_poses_of_its_motion(every, name):
 def test_four_topologies_arise_and_all_are_judged(every):
     assert {linkage.topology.name for linkage in every} == set(NAMES)
     for name in NAMES[:4]:
-        verdict = check(next(linkage for linkage in every if linkage.topology.name == name), CRANK_ROCKER)
+        verdict = check(
+            next(linkage for linkage in every if linkage.topology.name == name), CRANK_ROCKER
+        )
         assert bool(verdict.good) == (verdict.reasons == "")
 
 
@@ -204,7 +240,8 @@ BAD = [
     (lambda: six_bars(CRANK_ROCKER, [0j, 0.1, 0.2]), NotPossible, "does not reach position"),
     (lambda: six_bars(CRANK_ROCKER, [0j, 1]), InvalidInput, "3 pivots"),
     (lambda: six_bars(CRANK_ROCKER[:1], CHAIN), NotPossible, "at least 2"),
-    (lambda: six_bars(CRANK_ROCKER[[0, 1, 2, 1]], CHAIN), NotPossible, "positions 2 and 4 are equal"),
+    (lambda: six_bars(CRANK_ROCKER[[0, 1, 2, 1]], CHAIN), NotPossible, "positions 2 and 4 "
+                                                                       "are equal"),
     (lambda: six_bars(CRANK_ROCKER, CHAIN, most=0), InvalidInput, "at least 1"),
     (lambda: topologies(5), NotPossible, "4, 6 or 8"),
 ]  # fmt: skip

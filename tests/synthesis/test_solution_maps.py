@@ -24,7 +24,9 @@ def test_a_map_judges_pairs_as_check_does():
         verdict = check(linkage, task)
         assert str(verdict.kind) == found.kind[i, j]
         assert bool(verdict.good) == bool(found.good[i, j])
-        assert float(verdict.transmission_min) == pytest.approx(found.transmission_min[i, j], abs=1e-12)
+        assert float(verdict.transmission_min) == pytest.approx(
+            found.transmission_min[i, j], abs=1e-12
+        )
     assert np.isnan(found.transmission_min[~found.valid]).all()
 
 

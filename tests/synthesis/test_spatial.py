@@ -1,4 +1,5 @@
-"""Spherical four-bars and bodies on five legs, against pypolsys, linkages that are known, and their robots."""
+"""Spherical four-bars and bodies on five legs, against pypolsys, linkages that are known,
+and their robots."""
 
 from __future__ import annotations
 
@@ -56,14 +57,19 @@ def test_angles_and_lengths_stay():
     cosines = (carried * found.ground[:, None]).sum(axis=-1)
     assert np.abs(cosines - cosines[:, :1])[:, :, :].transpose(0, 2, 1)[found.valid].max() < 1e-12
     T, found = poses(30), many_legs()
-    local = np.linalg.inv(T[:, 0]) @ np.concatenate([found.moving, np.ones((30, 20, 1))], axis=-1).transpose(0, 2, 1)
+    local = np.linalg.inv(T[:, 0]) @ np.concatenate(
+        [found.moving, np.ones((30, 20, 1))], axis=-1
+    ).transpose(0, 2, 1)
     ends = (T @ local[:, None])[:, :, :3].transpose(0, 1, 3, 2)
     lengths = np.linalg.norm(ends - found.ground[:, None], axis=-1)
-    assert (np.abs(lengths - found.length[:, None]).max(axis=1) / (1 + found.length))[found.valid].max() < 1e-9
+    assert (np.abs(lengths - found.length[:, None]).max(axis=1) / (1 + found.length))[
+        found.valid
+    ].max() < 1e-9
 
 
 def test_the_real_roots_agree_with_pypolsys():
-    """Two-homogeneous paths of somebody else's solver: six for directions (x, y, 1), twenty for legs."""
+    """Two-homogeneous paths of somebody else's solver: six for directions (x, y, 1),
+    twenty for legs."""
     pypolsys = pytest.importorskip("pypolsys")
     from sympy import Matrix, symbols
 
@@ -108,7 +114,8 @@ def test_orientations_of_a_spherical_four_bar_give_it_back():
     found = []
     for crank in (0.0, 0.12, 0.25, 0.33, 0.41):
         first = turn(A, crank)
-        # the coupler turns about the moved B until C is at its angle from D: bisection from the last posture on
+        # the coupler turns about the moved B until C is at its angle from D:
+        # bisection from the last posture on
         gap = lambda x, first=first: D @ first @ turn(B, x) @ C - D @ C
         low = 0.0
         slope = (gap(1e-6) - gap(-1e-6)) / 2e-6
@@ -145,7 +152,9 @@ def test_the_robot_meets_every_position(which, tmp_path):
     v = np.zeros(robot.nv)
     run = lw.simulate(robot, closed.q, v, duration=0.05)
     kinetic, potential = robot.energy(run.q, run.v)
-    assert np.abs(kinetic + potential - (kinetic + potential)[0]).max() < 1e-6 * kinetic.max() + 1e-9
+    assert (
+        np.abs(kinetic + potential - (kinetic + potential)[0]).max() < 1e-6 * kinetic.max() + 1e-9
+    )
     assert kinetic[-1] > 0
 
 
@@ -173,7 +182,11 @@ BAD = [
     (lambda: spherical_dyads(np.eye(3)), InvalidInput, "expected (..., 5, 3, 3)"),
     (lambda: spherical_dyads(np.full((5, 3, 3), np.nan)), InvalidInput, "not finite"),
     (lambda: spherical_dyads(2 * orientations(1)[0]), InvalidInput, "a rotation is none"),
-    (lambda: spherical_dyads(orientations(1)[0][[0, 1, 2, 1, 4]]), NotPossible, "positions 2 and 4 are equal"),
+    (
+        lambda: spherical_dyads(orientations(1)[0][[0, 1, 2, 1, 4]]),
+        NotPossible,
+        "positions 2 and 4 are equal",
+    ),
     (lambda: legs(np.eye(4)), InvalidInput, "expected (..., 7, 4, 4)"),
     (lambda: legs(poses(1)[0][[0, 1, 2, 3, 4, 5, 0]]), NotPossible, "positions 1 and 7 are equal"),
     (lambda: five_legs(poses(2)), NotPossible, "batch"),
@@ -189,7 +202,8 @@ def test_bad_input_is_one_sentence(k):
 
 
 def test_degenerate_tasks_end_and_say_so():
-    """Pure translations of a batch's task, turns about one axis: no answer that could be trusted is given."""
+    """Pure translations of a batch's task, turns about one axis:
+    no answer that could be trusted is given."""
     flat = poses(30)[:2].copy()
     flat[0, :, :3, :3] = np.eye(3)
     found = legs(flat)

@@ -49,7 +49,8 @@ def test_a_turn_of_the_robot_has_the_same_extent(name):
 
 
 def test_the_transmission_is_the_closed_form_where_the_grid_meets_its_extremes():
-    """Of a four-bar they are where the crank lies in the line of the ground: with the crank there at first, on it."""
+    """Of a four-bar they are where the crank lies in the line of the ground:
+    with the crank there at first, on it."""
     many = some("four-bar", 50)
     assert sweep(many).transmission == pytest.approx(check(many).transmission_cycle, abs=1e-8)
 

@@ -32,9 +32,13 @@ def test_seven_positions_have_exactly_five():
 
 def test_six_positions_at_a_chosen_rotation():
     found = triads(TRIAD[:6], ALPHA[:6], {2: rad(-10)})
-    assert sorted(np.degrees(found.beta[:, 1])) == pytest.approx([4.438159, 12, 32.270693, 62.218664], abs=1e-6)
+    assert sorted(np.degrees(found.beta[:, 1])) == pytest.approx(
+        [4.438159, 12, 32.270693, 62.218664], abs=1e-6
+    )
     k = int(np.degrees(found.beta[:, 1]).argmax())
-    assert np.degrees(found.beta[k, 2:]) == pytest.approx([-46.149115, -145.884710, 109.927393], abs=1e-6)
+    assert np.degrees(found.beta[k, 2:]) == pytest.approx(
+        [-46.149115, -145.884710, 109.927393], abs=1e-6
+    )
     assert abs(found.W[k] - (1.246989 + 1.656777j)) < 1e-6
     assert abs(found.V[k] - (0.163163 - 1.020721j)) < 1e-6
     assert abs(found.Z[k] - (-0.770088 + 0.478065j)) < 1e-6
@@ -57,13 +61,17 @@ def test_five_positions():
 
 
 @pytest.mark.parametrize(
-    ("n", "choice"), [(4, {}), (3, {"Z": Z}), (3, {"V": V}), (2, {"V": V, "Z": Z})], ids=["4", "3 Z", "3 V", "2"]
+    ("n", "choice"),
+    [(4, {}), (3, {"Z": Z}), (3, {"V": V}), (2, {"V": V, "Z": Z})],
+    ids=["4", "3 Z", "3 V", "2"],
 )
 def test_fewer_positions_are_linear(n, choice):
     rotations = {j: BETA[j - 1] for j in range(2, n + 1)}
     found = triads(TRIAD[:n], ALPHA[:n], rotations, **choice)
     assert len(found) == 1
-    assert abs(found.W[0] - W) < 1e-12 and abs(found.V[0] - V) < 1e-12 and abs(found.Z[0] - Z) < 1e-12
+    assert (
+        abs(found.W[0] - W) < 1e-12 and abs(found.V[0] - V) < 1e-12 and abs(found.Z[0] - Z) < 1e-12
+    )
 
 
 def test_a_batch_of_rotations():
@@ -79,7 +87,8 @@ def test_a_batch_of_rotations():
 
 
 def test_the_feasible_intervals_of_triads_are_exact():
-    """The loop closes just inside, for some rotation of its other links, and for none just outside."""
+    """The loop closes just inside, for some rotation of its other links, and for none just
+    outside."""
     linkage = compatibility(TRIAD[:5], ALPHA[:5])
     others = np.linspace(-np.pi, np.pi, 200_001)
     closes = lambda beta2: np.isfinite(linkage.solve(beta2, others)[0]).any()
@@ -109,10 +118,13 @@ def test_seven_positions_have_an_odd_number():
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.floats(-3, 3), st.floats(0.01, 100), st.permutations(range(1, 7)))
 def test_any_triad_is_found_again_wherever_its_task_is(seed, rotation, scale, order):
-    """Its own vectors are among the answers; a task moved, turned, scaled moves them all; the order does not matter."""
+    """Its own vectors are among the answers; a task moved, turned, scaled moves them all;
+    the order does not matter."""
     random = np.random.default_rng(seed)
     vectors = random.normal(size=(3, 2)) @ [1, 1j]
-    alpha, beta, gamma = np.concatenate([np.zeros((3, 1)), random.uniform(-2, 2, size=(3, 6))], axis=1)
+    alpha, beta, gamma = np.concatenate(
+        [np.zeros((3, 1)), random.uniform(-2, 2, size=(3, 6))], axis=1
+    )
     turned = [x * (np.exp(1j * angles) - 1) for x, angles in zip(vectors, (alpha, beta, gamma))]
     task = PlanarTask(sum(turned), gamma)
     found = triads(task, alpha)
@@ -122,7 +134,10 @@ def test_any_triad_is_found_again_wherever_its_task_is(seed, rotation, scale, or
     tight = 1e-7 * max(np.abs(x).max() for x in (found.W, found.V, found.Z))
     off = [np.abs(answers - x) for answers, x in zip((found.W, found.V, found.Z), vectors)]
     k = int(np.max(off, axis=0).argmin())
-    assert np.max(off, axis=0)[k] < tight and np.abs(found.beta[k] - np.angle(np.exp(1j * beta[1:]))).max() < 1e-6
+    assert (
+        np.max(off, axis=0)[k] < tight
+        and np.abs(found.beta[k] - np.angle(np.exp(1j * beta[1:]))).max() < 1e-6
+    )
     moved = triads(task.moved(2 - 1j, rotation, scale), alpha + rotation)
     assert np.abs(moved.V - scale * np.exp(1j * rotation) * found.V).max() < scale * tight
     places = [0, *order]
@@ -146,7 +161,9 @@ def test_triads_of_a_thousand_task_sizes_are_not_lost():
     some = [180, 238, 459]
     found = triads(PlanarTask(points[some], angles[some]), alpha[some])
     assert list(found.valid.sum(axis=-1)) == [5, 5, 5]
-    longest = [np.abs(np.where(found.valid, x, 0)).max(axis=-1) for x in (found.W, found.V, found.Z)]
+    longest = [
+        np.abs(np.where(found.valid, x, 0)).max(axis=-1) for x in (found.W, found.V, found.Z)
+    ]
     assert (np.max(longest, axis=0) > 100).all()
 
 
@@ -167,7 +184,9 @@ def test_seventeen_roots_agree_with_pypolsys():
     pypolsys.polsys.solve(1e-8, 1e-14, 0.0)
     roots = pypolsys.polsys.myroots
     finite = [r[:6] for r in roots.T if abs(r[6]) > 1e-6]
-    theirs = [r for r in finite if np.abs(r[3:] - r[:3].conj()).max() < 1e-6 * (1 + np.abs(r).max())]
+    theirs = [
+        r for r in finite if np.abs(r[3:] - r[:3].conj()).max() < 1e-6 * (1 + np.abs(r).max())
+    ]
     ours = triads(TRIAD, ALPHA)
     real = np.array([[x, y, w] for x, y, w in zip(ours.V, ours.W, ours.Z)])
     for row in real:
@@ -178,19 +197,26 @@ TURNS = np.linspace(0.1, 0.9, 7)
 
 
 def moving(t):
-    """(P, alpha, beta, gamma and their rates) of the triad W, V, Z at times t, as one would write them down."""
-    angles = np.array([0.9 * t + 0.2 * np.sin(t), 0.3 * t * t - 0.5 * t, 0.4 * t - 0.25 * np.sin(2 * t)])
+    """(P, alpha, beta, gamma and their rates) of the triad W, V, Z at times t,
+    as one would write them down."""
+    angles = np.array(
+        [0.9 * t + 0.2 * np.sin(t), 0.3 * t * t - 0.5 * t, 0.4 * t - 0.25 * np.sin(2 * t)]
+    )
     rates = np.array([0.9 + 0.2 * np.cos(t), 0.6 * t - 0.5, 0.4 - 0.5 * np.cos(2 * t)])
     links = np.array([W, V, Z])[:, None] * np.exp(1j * angles)
     return links.sum(axis=0), (1j * rates * links).sum(axis=0), angles, rates
 
 
 def test_velocities_count_as_positions_infinitely_near():
-    """Five positions and velocities at two of them, against the same as positions a moment later."""
+    """Five positions and velocities at two of them, against the same as positions a moment
+    later."""
     t, at = np.array([0, 0.4, 0.9, 1.3, 1.9]), [0, 3]
     P, speed, (alpha, beta, gamma), (alpha_rate, _, gamma_rate) = moving(t)
     velocities, rates = np.full((5, 3), np.nan), np.full(5, np.nan)
-    velocities[at], rates[at] = np.stack([speed.real, speed.imag, gamma_rate], axis=-1)[at], alpha_rate[at]
+    velocities[at], rates[at] = (
+        np.stack([speed.real, speed.imag, gamma_rate], axis=-1)[at],
+        alpha_rate[at],
+    )
     task = PlanarTask(P, gamma, velocities=velocities)
     exact = triads(task, alpha, alpha_rates=rates)
     assert np.abs(exact.beta - (beta - beta[0])[1:]).max(axis=-1).min() < 1e-9
@@ -203,25 +229,59 @@ def test_velocities_count_as_positions_infinitely_near():
     assert len(near) == len(exact) and np.abs(near.W - exact.W).max() < 1e-2 * np.abs(exact.W).max()
     # how fast a velocity is does not matter, which way it goes does; a batch gives the same
     both = np.stack([velocities * 3, velocities * [-1, 1, 1]])
-    batch = triads(PlanarTask(task.positions, gamma, velocities=both), alpha, alpha_rates=np.stack([3 * rates, rates]))
+    batch = triads(
+        PlanarTask(task.positions, gamma, velocities=both),
+        alpha,
+        alpha_rates=np.stack([3 * rates, rates]),
+    )
     assert np.abs(batch.W[0][batch.valid[0]] - exact.W).max() < 1e-9
     assert np.abs(batch.W[1][batch.valid[1]] - W).min() > 1e-3
-    turning = triads(task, alpha, alpha_rates=np.stack([rates, 2 * rates]))  # rates alone make a batch, too
-    assert turning.valid.shape[0] == 2 and np.abs(turning.W[0][turning.valid[0]] - exact.W).max() < 1e-9
+    # rates alone make a batch, too
+    turning = triads(task, alpha, alpha_rates=np.stack([rates, 2 * rates]))
+    assert (
+        turning.valid.shape[0] == 2
+        and np.abs(turning.W[0][turning.valid[0]] - exact.W).max() < 1e-9
+    )
 
 
 WITH_VELOCITY = PlanarTask(TRIAD.positions, GAMMA, velocities=np.ones((7, 3)))
-TWO_VELOCITIES = PlanarTask(TRIAD.positions[:5], GAMMA[:5], velocities=np.ones((5, 3)) * [[1], [1], *[[np.nan]] * 3])
+TWO_VELOCITIES = PlanarTask(
+    TRIAD.positions[:5], GAMMA[:5], velocities=np.ones((5, 3)) * [[1], [1], *[[np.nan]] * 3]
+)
 BAD = [
-    (lambda: triads(TRIAD[:5], ALPHA[:5], {2: 2.5, 5: 0.5}), NotPossible, r"beta\[2\] = 2.5 rad .* feasible: \[-0.29"),
-    (lambda: triads(TRIAD[:5], ALPHA[:5], {2: -0.29, 3: 3.0}), NotPossible, r"beta\[3\] = 3 rad .* feasible: \["),
-    (lambda: triads(TRIAD[:6], ALPHA[:6], {2: 2.5}), NotPossible, r"beta\[2\] = 2.5 rad .* feasible: \[-0.29"),
-    (lambda: compatibility(TRIAD[:5], ALPHA[:5]).solve(0.1), InvalidInput, "expected 2: beta2, beta3"),
+    (
+        lambda: triads(TRIAD[:5], ALPHA[:5], {2: 2.5, 5: 0.5}),
+        NotPossible,
+        r"beta\[2\] = 2.5 rad .* feasible: \[-0.29",
+    ),
+    (
+        lambda: triads(TRIAD[:5], ALPHA[:5], {2: -0.29, 3: 3.0}),
+        NotPossible,
+        r"beta\[3\] = 3 rad .* feasible: \[",
+    ),
+    (
+        lambda: triads(TRIAD[:6], ALPHA[:6], {2: 2.5}),
+        NotPossible,
+        r"beta\[2\] = 2.5 rad .* feasible: \[-0.29",
+    ),
+    (
+        lambda: compatibility(TRIAD[:5], ALPHA[:5]).solve(0.1),
+        InvalidInput,
+        "expected 2: beta2, beta3",
+    ),
     (lambda: compatibility(TRIAD[:5], ALPHA[:4]), InvalidInput, "alpha has shape"),
-    (lambda: triads(WITH_VELOCITY, ALPHA), NotPossible, "7 positions and 7 velocities, expected seven together"),
+    (
+        lambda: triads(WITH_VELOCITY, ALPHA),
+        NotPossible,
+        "7 positions and 7 velocities, expected seven together",
+    ),
     (lambda: triads(TWO_VELOCITIES, ALPHA[:5]), InvalidInput, "alpha_rates"),
     (lambda: triads(TWO_VELOCITIES, ALPHA[:5], alpha_rates=[1, 2]), InvalidInput, "finite at 1, 2"),
-    (lambda: triads(TWO_VELOCITIES, ALPHA[:5], {2: 0.1}, alpha_rates=np.ones(5)), NotPossible, "no free choices"),
+    (
+        lambda: triads(TWO_VELOCITIES, ALPHA[:5], {2: 0.1}, alpha_rates=np.ones(5)),
+        NotPossible,
+        "no free choices",
+    ),
     (lambda: triads(TRIAD, ALPHA[:5]), InvalidInput, "expected"),
     (lambda: triads(random_tasks(1, 8, 0), np.zeros(8)), NotPossible, "at most 7"),
     (lambda: triads(PlanarTask(TRIAD.positions, np.zeros(7)), ALPHA), NotPossible, "gamma = 0"),

@@ -1,4 +1,5 @@
-"""Verdicts: closed forms against circuits, and both against the published linkage and dense motion."""
+"""Verdicts: closed forms against circuits, and both against the published linkage and dense
+motion."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def test_the_papers_linkage_has_its_branch_defect():
     linkage = from_dyads(TABLE_4, found[0], found[1])
     verdict = check(linkage, TABLE_4)
     assert verdict.branch and not verdict.circuit and not verdict.order
-    assert np.degrees(verdict.transmission) == pytest.approx([1.69, 0.51, 1.04, 4.09, 7.98], abs=5e-3)
+    assert np.degrees(verdict.transmission) == pytest.approx(
+        [1.69, 0.51, 1.04, 4.09, 7.98], abs=5e-3
+    )
     assert verdict.kind == "triple-rocker" and not verdict.rotates
     assert "between position 1 and position 3" in verdict.reasons
     other = check(linkage, TABLE_4, driver="rocker")
@@ -54,7 +57,8 @@ def test_the_crank_rocker_has_no_defect():
 
 
 def random_four_bars(count, seed):
-    """Pivots at random, assembled; tasks of three of their own postures, some from the other assembly."""
+    """Pivots at random, assembled; tasks of three of their own postures,
+    some from the other assembly."""
     random = np.random.default_rng(seed)
     z = lambda *shape: random.normal(size=shape) + 1j * random.normal(size=shape)
     A, D, B, C, P = z(count), z(count), z(count), z(count), z(count)
@@ -63,7 +67,8 @@ def random_four_bars(count, seed):
 
 
 def dense(linkage, samples=40_000):
-    """All postures of one four-bar by its driver's angle: (theta, side, coupler's rotation, tracer)."""
+    """All postures of one four-bar by its driver's angle:
+    (theta, side, coupler's rotation, tracer)."""
     A, D, B, C, P = (complex(linkage.at(n)) for n in "ADBCP")
     theta = np.linspace(-np.pi, np.pi, samples, endpoint=False)
     pin = A + (B - A) * np.exp(1j * theta)
@@ -73,7 +78,12 @@ def dense(linkage, samples=40_000):
     ok = np.abs(cosine) <= 1
     postures = []
     for side in (1, -1):
-        turn = reach / np.abs(reach) * np.exp(side * 1j * np.arccos(np.clip(cosine, -1, 1))) / ((C - B) / b)
+        turn = (
+            reach
+            / np.abs(reach)
+            * np.exp(side * 1j * np.arccos(np.clip(cosine, -1, 1)))
+            / ((C - B) / b)
+        )
         postures.append((ok, turn, pin + (P - B) * turn))
     return theta, postures
 
@@ -90,7 +100,8 @@ def joined_by_steps(first, neighbours):
 
 
 def same_circuit(linkage, first, second):
-    """Whether two postures (theta index, side) can be joined by small steps: flood over the dense postures."""
+    """Whether two postures (theta index, side) can be joined by small steps:
+    flood over the dense postures."""
     theta, postures = dense(linkage, 720)
     ok = np.stack([p[0] for p in postures])
 
@@ -107,14 +118,20 @@ def test_circuits_and_branches_against_dense_motion():
     for k in range(FOUR_BARS):
         linkage = linkages[k]
         _, postures = dense(linkage, 720)
-        one = (360, int(np.abs(postures[1][1][360] - 1) < np.abs(postures[0][1][360] - 1)))  # theta = 0: position 1
+        # theta = 0: position 1
+        one = (
+            360,
+            int(np.abs(postures[1][1][360] - 1) < np.abs(postures[0][1][360] - 1)),
+        )
         pool = [(j, side) for side in (0, 1) for j in np.flatnonzero(postures[side][0])]
         inner = [(j, s) for j, s in pool if postures[s][0][(j + 3) % 720] and postures[s][0][j - 3]]
         if len(inner) < 10:
             continue
         other = inner[random.integers(len(inner))]
         j, side = other
-        task = PlanarTask([complex(linkage.at("P")), postures[side][2][j]], [0.0, np.angle(postures[side][1][j])])
+        task = PlanarTask(
+            [complex(linkage.at("P")), postures[side][2][j]], [0.0, np.angle(postures[side][1][j])]
+        )
         verdict = check(linkage, task)
         joined = same_circuit(linkage, one, (int(j), int(side)))
         assert bool(verdict.circuit) == (not joined), k
@@ -129,21 +146,27 @@ SIX_BAR = np.array([0, 0, 4, 0, 1, 3.5, 3, 1.75, 1.0, 1.0, 4.0, 3.0, 2.6, 1.0, 0
 
 
 def dense_six_bar(p):
-    """Points (TURN, k) and whether they close, of every assembly of a Stephenson III at every angle of its crank."""
+    """Points (TURN, k) and whether they close, of every assembly of a Stephenson III at every angle
+    of its crank."""
     theta = np.linspace(0, 2 * np.pi, TURN, endpoint=False)
     assemblies = [(a, b) for a in (1, -1) for b in (1, -1)]
-    return {sides: postures(STEPHENSON, p[None], np.array([sides], dtype=float), theta) for sides in assemblies}
+    return {
+        sides: postures(STEPHENSON, p[None], np.array([sides], dtype=float), theta)
+        for sides in assemblies
+    }
 
 
 def outer_triangle_fails(p, k, points):
-    """Whether it is the second triangle that cannot close at step k: the four-bar inside still does."""
+    """Whether it is the second triangle that cannot close at step k:
+    the four-bar inside still does."""
     labels = list(CHAINS[STEPHENSON].topology.points)
     B, D = (points[k][labels.index(name)] for name in "BD")
     return abs(p[5] - p[6]) <= abs(D - B) <= p[5] + p[6]
 
 
 def flooded(p, dense_postures):
-    """Every (angle, sides) that small steps join to the first one; at a dead point the assembly changes."""
+    """Every (angle, sides) that small steps join to the first one;
+    at a dead point the assembly changes."""
 
     def neighbours(k, sides):
         points, closes = dense_postures[sides]
@@ -166,11 +189,18 @@ def test_circuits_of_six_bars_against_dense_motion():
         p = SIX_BAR * (1 + 0.25 * random.normal(size=15))
         p[[4, 5, 6, 11, 12]] = np.abs(p[[4, 5, 6, 11, 12]])
         found = dense_six_bar(p)
-        inner = [(k, s) for s, (_, ok) in found.items() for k in range(TURN) if ok[k - 4 : k + 5].all() and 4 <= k]
+        inner = [
+            (k, s)
+            for s, (_, ok) in found.items()
+            for k in range(TURN)
+            if ok[k - 4 : k + 5].all() and 4 <= k
+        ]
         if not found[1, 1][1][0] or len(inner) < 10:
             continue
         k, sides = inner[random.integers(len(inner))]
-        one, two = (dict(zip(topology.points, found[s][0][j])) for j, s in ((0, (1, 1)), (k, sides)))
+        one, two = (
+            dict(zip(topology.points, found[s][0][j])) for j, s in ((0, (1, 1)), (k, sides))
+        )
         turn = {b: np.angle((two[y] - two[x]) / (one[y] - one[x])) for b, (x, y) in arms.items()}
         turns = np.array([[0.0] * 5, [turn[body] for body in topology.moving]])
         linkage = Linkages(topology, found[1, 1][0][:1], turns[None])
@@ -188,7 +218,9 @@ def test_closed_forms_agree_with_circuits():
     for k in range(200):
         _, postures = dense(linkages[k], 720)
         side = int(random.integers(2))
-        inside = np.flatnonzero(postures[side][0] & np.roll(postures[side][0], 9) & np.roll(postures[side][0], -9))
+        inside = np.flatnonzero(
+            postures[side][0] & np.roll(postures[side][0], 9) & np.roll(postures[side][0], -9)
+        )
         if not len(inside):
             continue
         j = inside[random.integers(len(inside))]
@@ -211,7 +243,8 @@ def test_a_slider_crank_that_rocks_ends_at_its_dead_points():
     assert not (verdict.circuit or verdict.branch or verdict.order)
     assert verdict.reasons == ""
     assert not verdict.rotates and verdict.kind == "driver rocks"
-    # a driver turns back where its transmission angle vanishes, and nowhere else; the positions lie between
+    # a driver turns back where its transmission angle vanishes, and nowhere else;
+    # the positions lie between
     assert verdict.transmission_cycle == pytest.approx(0.0, abs=1e-6)
     assert 0.0 < verdict.transmission_min <= verdict.transmission.min() + 1e-9
     with pytest.raises(LookupError, match="expected a body with a pin"):
@@ -253,13 +286,20 @@ def test_a_driver_that_cannot_move(words):
     for use in (check, traced_path, lw.Robot.from_linkage):
         with pytest.raises(NotPossible, match=f"the driver cannot move.*{words}"):
             use(stuck)
-    both = check(four_bar(np.array([ground, [0j, 4]]), np.array([moving, [1j, 4 + 2j]]), np.array([2 + 1j, 1 + 3j])))
+    both = check(
+        four_bar(
+            np.array([ground, [0j, 4]]),
+            np.array([moving, [1j, 4 + 2j]]),
+            np.array([2 + 1j, 1 + 3j]),
+        )
+    )
     assert words in both.reasons[0] and both.reasons[1] == ""
     assert both.good.tolist() == [False, True] and both.rotates.tolist() == [False, True]
 
 
 def test_a_driver_that_its_neighbours_hold():
-    """Ground, crank and a bar are a triangle; five bars hang on it and move, with one freedom of the whole."""
+    """Ground, crank and a bar are a triangle; five bars hang on it and move,
+    with one freedom of the whole."""
     bodies = {
         "ground": ("A", "B", "E"), "crank": ("A", "C"), "bar": ("B", "C"),
         "first": ("C", "F"), "second": ("F", "P"), "third": ("E", "P"),
@@ -269,7 +309,9 @@ def test_a_driver_that_its_neighbours_hold():
     points = np.array([0, 4, 7, 1 + 2j, 3 + 4j, 6 + 3j])
     topology = Topology("held", bodies, pins, driver="crank", tracer=("second", "P"))
     assert topology.mobility == 1
-    linkage = Linkage(topology, points[[("A", "B", "E", "C", "F", "P").index(name) for name in topology.points]])
+    linkage = Linkage(
+        topology, points[[("A", "B", "E", "C", "F", "P").index(name) for name in topology.points]]
+    )
     with pytest.raises(NotPossible, match="the driver cannot move: the other bodies hold it"):
         check(linkage)
     with pytest.raises(NotPossible, match="the driver cannot move"):
@@ -289,29 +331,40 @@ def test_the_reach_of_a_driver_is_that_of_its_circuit(driver):
         if reach is None:
             assert np.ptp(motion.driver) > 6.2
         else:
-            assert [motion.driver.min(), motion.driver.max()] == pytest.approx(list(reach), abs=2e-3)
+            assert [motion.driver.min(), motion.driver.max()] == pytest.approx(
+                list(reach), abs=2e-3
+            )
             rocking += 1
     assert rocking > 4
 
 
 def test_the_cycle_of_a_rocking_driver_stays_assembled():
-    linkages = [four_bar([0j, 4], [3j, 4 + 2j], 1 + 3j), four_bar([0j, 4], [1j, 4 + 2.5j], 1 + 3j, driver="rocker")]
+    linkages = [
+        four_bar([0j, 4], [3j, 4 + 2j], 1 + 3j),
+        four_bar([0j, 4], [1j, 4 + 2.5j], 1 + 3j, driver="rocker"),
+    ]
     for linkage in [*linkages, slider_crank()[0]]:
         robot = lw.Robot.from_linkage(linkage, density=1.0)
         q, _, _ = robot.motions["cycle"].sample(np.linspace(0, 2, 41))
         assert robot.assemble(q).success.all() and np.ptp(q[:, 0]) > 0.5
-        assert np.isfinite(robot.analyse("cycle", steps=41).loads.actuator(linkage.topology.driver)).all()
+        assert np.isfinite(
+            robot.analyse("cycle", steps=41).loads.actuator(linkage.topology.driver)
+        ).all()
 
 
 def test_the_better_of_two_drivers_is_the_crank():
-    """Three of six pairs of the example are good, all of them only when the link found second drives."""
+    """Three of six pairs of the example are good,
+    all of them only when the link found second drives."""
     task = task_of(EXAMPLE.format(name="lid")).task
     plain = four_bars(task)
     assert not check(plain.linkages, task).good.any()
     links, verdict = better_driven(plain.linkages, task)
     assert verdict.good.sum() == 3 and np.degrees(verdict.transmission_min[verdict.good]).min() > 25
     again = check(links, task)
-    assert np.array_equal(again.transmission_min, verdict.transmission_min) and (again.reasons == verdict.reasons).all()
+    assert (
+        np.array_equal(again.transmission_min, verdict.transmission_min)
+        and (again.reasons == verdict.reasons).all()
+    )
     # pivots and rotations were exchanged together
     bare = Linkages(links.topology, links.points)
     off = np.exp(1j * links.rotations) - np.exp(1j * rotations_at(bare, task))
@@ -340,6 +393,8 @@ def test_bad_input():
     with pytest.raises(InvalidInput, match="expected a Linkage"):
         check(3)
     with pytest.raises(InvalidInput, match="batch"):
-        check(crank_rocker(), PlanarTask(np.zeros((2, 3)) + [0, 1, 2j], np.zeros((2, 3)) + [0, 1, 2]))
+        check(
+            crank_rocker(), PlanarTask(np.zeros((2, 3)) + [0, 1, 2j], np.zeros((2, 3)) + [0, 1, 2])
+        )
     with pytest.raises(UnknownName, match="crank"):
         check(crank_rocker(), driver="motor")

@@ -1,4 +1,5 @@
-"""Docstrings as the API page shows them: every parameter its own line, names in brackets, files that lead somewhere."""
+"""Docstrings as the API page shows them: every parameter its own line, names in brackets,
+files that lead somewhere."""
 
 from __future__ import annotations
 
@@ -22,12 +23,20 @@ def html_of(text: str) -> str:
 def test_every_parameter_is_an_item_with_its_continuation():
     page = html_of(lw.Robot.from_linkage.__doc__)
     items = re.findall(r"<li>(.*?)</li>", page, re.S)
-    assert [re.match(r"<code>(\w+)</code>", item)[1] for item in items] == ["task", "plane", "live", "density"]
+    assert [re.match(r"<code>(\w+)</code>", item)[1] for item in items] == [
+        "task",
+        "plane",
+        "live",
+        "density",
+    ]
     assert "are then <code>variables=</code> batches" in items[2]
 
 
 def test_sentences_after_a_list_are_a_paragraph_of_their_own():
-    page = html_of("order    in (-1, 2)\nshape    of one sample;\n         () for a number\nIt starts empty. So it is.")
+    page = html_of(
+        "order    in (-1, 2)\nshape    of one sample;\n         () for a number\nIt starts empty. "
+        "So it is."
+    )
     assert re.findall(r"<code>(\w+)</code>", page) == ["order", "shape"]
     assert "() for a number</li>" in page and "<p>It starts empty. So it is.</p>" in page
 

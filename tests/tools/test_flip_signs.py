@@ -1,4 +1,5 @@
-"""The sign flipper finds every sign of a file, and tells tests that notice from tests that do not."""
+"""The sign flipper finds every sign of a file, and tells tests that notice from tests that do
+not."""
 
 from __future__ import annotations
 
@@ -78,7 +79,9 @@ def test_tests_that_are_red_already_prove_nothing(project, capsys):
 
 def test_a_file_without_tests_is_an_error(project, capsys):
     assert main(["--root", str(project), "--all"]) == 2
-    assert "recursions/area.py: neither tests/recursions/test_area.py nor" in capsys.readouterr().err
+    assert (
+        "recursions/area.py: neither tests/recursions/test_area.py nor" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

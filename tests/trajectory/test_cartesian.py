@@ -1,4 +1,5 @@
-"""Cartesian motion: the frame stays on its way and within its limits, and joints do what the frame does."""
+"""Cartesian motion: the frame stays on its way and within its limits,
+and joints do what the frame does."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def corners() -> tuple[np.ndarray, ...]:
 
 @cache
 def moved(blend: float = 0.0, jerk: float | None = None, poses: int = 3) -> CartesianMotion:
-    return line(arm(), "tool0", corners()[:poses], **LIMITS, blend=blend, jerk=jerk, q0=Q0, step=0.002)
+    return line(
+        arm(), "tool0", corners()[:poses], **LIMITS, blend=blend, jerk=jerk, q0=Q0, step=0.002
+    )
 
 
 @pytest.mark.parametrize(("blend", "jerk"), [(0.0, None), (0.03, None), (0.03, 10.0), (0.2, 5.0)])
@@ -68,7 +71,9 @@ def test_a_move_is_straight_and_turns_about_one_axis():
     assert np.abs(off).max() < 1e-12
     share = np.linalg.norm(motion.pose[:, :3, 3] - A[:3, 3], axis=1) / np.linalg.norm(along)
     between = Slerp([0, 1], Rotation.from_matrix([A[:3, :3], B[:3, :3]]))
-    np.testing.assert_allclose(motion.pose[:, :3, :3], between(np.clip(share, 0, 1)).as_matrix(), atol=1e-9)
+    np.testing.assert_allclose(
+        motion.pose[:, :3, :3], between(np.clip(share, 0, 1)).as_matrix(), atol=1e-9
+    )
 
 
 def test_a_blend_passes_the_corner_at_speed_and_within_its_distance():
@@ -82,7 +87,10 @@ def test_a_blend_passes_the_corner_at_speed_and_within_its_distance():
     # outside the blend the way is the two straight lines
     A, B, C = (T[:3, 3] for T in corners())
     far = motion.pose[away > 0.031, :3, 3]
-    to = [np.linalg.norm(np.cross(far - P, (Q - P) / np.linalg.norm(Q - P)), axis=1) for P, Q in ((A, B), (B, C))]
+    to = [
+        np.linalg.norm(np.cross(far - P, (Q - P) / np.linalg.norm(Q - P)), axis=1)
+        for P, Q in ((A, B), (B, C))
+    ]
     assert np.minimum(*to).max() < 1e-9
 
 
@@ -91,7 +99,9 @@ def test_jerk_is_limited():
     motion = line(arm(), "tool0", corners()[:2], **LIMITS, jerk=jerk, q0=Q0, step=0.002)
     change = arm().acceleration(motion.q, motion.v, motion.a, "tool0")[:, :3]
     assert np.linalg.norm(np.diff(change, axis=0), axis=1).max() / 0.002 <= jerk * 1.02
-    jumping = arm().acceleration(moved(poses=2).q, moved(poses=2).v, moved(poses=2).a, "tool0")[:, :3]
+    jumping = arm().acceleration(moved(poses=2).q, moved(poses=2).v, moved(poses=2).a, "tool0")[
+        :, :3
+    ]
     assert np.linalg.norm(np.diff(jumping, axis=0), axis=1).max() / 0.002 > 10 * jerk
 
 
@@ -126,7 +136,14 @@ def test_motions_are_joined_and_become_paths():
 
 def test_joint_speeds_are_kept_by_slowing_down():
     fast = line(
-        arm(), "tool0", corners()[:2], speed=50.0, acceleration=2000.0, turn_speed=200.0, turn_acceleration=9e3, q0=Q0
+        arm(),
+        "tool0",
+        corners()[:2],
+        speed=50.0,
+        acceleration=2000.0,
+        turn_speed=200.0,
+        turn_acceleration=9e3,
+        q0=Q0,
     )
     largest = arm().limits.velocity
     assert fast.slowed > 1.0
@@ -151,7 +168,12 @@ def test_what_is_refused_in_words():
     with pytest.raises(NotPossible, match=r"no way on at .* m, .* s of"):
         line(arm(), "tool0", [A, far], **LIMITS, q0=Q0, step=0.02)
     far_away = B.copy()
-    far_away[:3, 3] += [1000.0, 0.0, 0.0]  # thousands of seconds of a way that ends beyond the arm are not searched
+    # thousands of seconds of a way that ends beyond the arm are not searched
+    far_away[:3, 3] += [
+        1000.0,
+        0.0,
+        0.0,
+    ]
     with pytest.raises(NotPossible, match=r"line: no way to .* m: .*reach"):
         line(arm(), "tool0", [A, far_away], **LIMITS, q0=Q0, step=0.02)
     with pytest.raises(NotPossible, match="first pose cannot be reached"):
@@ -170,14 +192,18 @@ def test_what_is_refused_in_words():
 
 
 def test_every_piece_of_a_way_has_the_derivatives_of_its_place():
-    """Straight, along an arc, cut off and rounded: speeds, turns, their rates by differences in the share."""
+    """Straight, along an arc, cut off and rounded: speeds, turns,
+    their rates by differences in the share."""
     turns = [(0.3, -0.2, 0.5), (-0.4, 0.6, 0.1), (0.9, 0.1, -0.7), (0.2, 0.8, 0.4)]
     places = [(0.4, 0.1, 0.3), (0.6, 0.3, 0.2), (0.3, 0.5, 0.4), (0.1, 0.2, 0.5)]
-    A, B, C, D = (lw.pose(place, rotation_vector=turn) for place, turn in zip(places, turns, strict=True))
+    A, B, C, D = (
+        lw.pose(place, rotation_vector=turn) for place, turn in zip(places, turns, strict=True)
+    )
     moves = moves_of([A, B, C, Arc((0.2, 0.45, 0.5), D)])
     straight_and_round = rounded([replace(move, cruise=1.0) for move in moves], 0.1)
     pieces = [*moves, *[piece for group in straight_and_round for piece in group]]
-    assert len(pieces) == 7  # three moves; what is left of two of them, the corner between them, and the arc
+    # three moves; what is left of two of them, the corner between them, and the arc
+    assert len(pieces) == 7
     u, h = np.array([0.2, 0.55, 0.9]), 1e-5
     for piece in pieces:
         here, ahead, behind = piece.at(u), piece.at(u + h), piece.at(u - h)

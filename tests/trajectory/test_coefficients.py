@@ -31,11 +31,15 @@ def test_equation_5_is_inverse_dynamics_along_the_path(five, path):
     q, first, second = path(S)
     v, a = first * sd[:, None], first * sdd[:, None] + second * (sd**2)[:, None]
     tau = five.inverse_dynamics(q, v, a)
-    np.testing.assert_allclose(path_coefficients(five, path, S).torque(sd, sdd), tau, atol=1e-13 * np.abs(tau).max())
+    np.testing.assert_allclose(
+        path_coefficients(five, path, S).torque(sd, sdd), tau, atol=1e-13 * np.abs(tau).max()
+    )
 
 
 def test_the_route_over_the_symbols_gives_the_same(five, path):
-    direct, paper = (path_coefficients(five, path, S, method=m) for m in ("newton_euler", "christoffel"))
+    direct, paper = (
+        path_coefficients(five, path, S, method=m) for m in ("newton_euler", "christoffel")
+    )
     for x, y in ((direct.m, paper.m), (direct.c, paper.c), (direct.d, paper.d)):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-13 * np.abs(y).max())
 

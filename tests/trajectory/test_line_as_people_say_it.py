@@ -1,4 +1,5 @@
-"""Lines as people say them: one goal, positions alone, an acceleration left out, motions as targets."""
+"""Lines as people say them: one goal, positions alone, an acceleration left out,
+motions as targets."""
 
 from __future__ import annotations
 
@@ -61,14 +62,19 @@ def reversed_of(motion) -> dict:
 
 
 def test_a_motion_is_a_target(robot, start):
-    motion = line(robot, "tool0", lw.pose((0.0, 0.02, 0.0)) @ start, speed=0.2, jerk=20.0)  # no jumps inside a step
+    # no jumps inside a step
+    motion = line(robot, "tool0", lw.pose((0.0, 0.02, 0.0)) @ start, speed=0.2, jerk=20.0)
     law = ComputedTorque(100.0, 20.0, motion)
-    run = lw.simulate(robot, motion.q[0], duration=round(motion.duration, 3), step=1e-3, control=law)
+    run = lw.simulate(
+        robot, motion.q[0], duration=round(motion.duration, 3), step=1e-3, control=law
+    )
     np.testing.assert_allclose(run.q, motion.at(run.time)[0], atol=1e-6)
 
 
 def test_an_unknown_option_is_named(robot, start):
-    with pytest.raises(WrongCall, match='line: there is no argument "blends"; did you mean "blend"'):
+    with pytest.raises(
+        WrongCall, match='line: there is no argument "blends"; did you mean "blend"'
+    ):
         line(robot, "tool0", start, speed=0.2, blends=0.1)
     with pytest.raises(TypeError, match="expected some of turn_speed"):
         line(robot, "tool0", start, speed=0.2, xxxxxxxx=0.1)

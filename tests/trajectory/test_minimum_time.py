@@ -1,4 +1,5 @@
-"""Minimum time: closed forms, the published case, toppra, a convex programme, and limits kept in motion."""
+"""Minimum time: closed forms, the published case, toppra, a convex programme,
+and limits kept in motion."""
 
 from __future__ import annotations
 
@@ -30,11 +31,14 @@ def five():
 def one_joint(J: float = 0.5, effort: float = np.inf) -> Robot:
     matter = MassProperties(0.0, (0, 0, 0), ((J, 0, 0), (0, J, 0), (0, 0, J)))
     joint = Joint("hinge", "revolute", None, "wheel", limits=(Limits(effort=effort),))
-    return Robot(Model(name="wheel", bodies=(Body("wheel", matter),), joints=(joint,))).with_gravity((0, 0, 0))
+    return Robot(
+        Model(name="wheel", bodies=(Body("wheel", matter),), joints=(joint,))
+    ).with_gravity((0, 0, 0))
 
 
 def arm_and_path(seed: int = 3):
-    """xArm7 on a spline through five configurations, with torques three times those that hold it."""
+    """xArm7 on a spline through five configurations, with torques three times those that hold
+    it."""
     robot, rng = twin("xarm/xarm7").robot, np.random.default_rng(seed)
     low, high = np.maximum(robot.limits.lower, -2), np.minimum(robot.limits.upper, 2)
     waypoints = low + (high - low) * rng.uniform(0.2, 0.8, size=(5, 7))
@@ -43,7 +47,8 @@ def arm_and_path(seed: int = 3):
 
 
 def convex_programme(robot: Robot, path: Path, limits: np.ndarray, N: int) -> float:
-    """The least duration on N intervals, all at once: [Verscheure2009], solved by an interior-point method."""
+    """The least duration on N intervals, all at once: [Verscheure2009],
+    solved by an interior-point method."""
     s = np.linspace(0, 1, N + 1)
     h, k = 1 / N, path_coefficients(robot, path, s)
     b = casadi.SX.sym("b", N + 1)
@@ -54,7 +59,9 @@ def convex_programme(robot: Robot, path: Path, limits: np.ndarray, N: int) -> fl
             used.append((k.m[at, j] * a + k.c[at, j] * b[at] + k.d[at, j]) / limits[j])
     root = casadi.vertcat(0, casadi.sqrt(b[1:-1]), 0)
     problem = {"x": b, "f": casadi.sum1(2 * h / (root[1:] + root[:-1])), "g": casadi.vertcat(*used)}
-    solver = casadi.nlpsol("nlp", "ipopt", problem, {"ipopt.print_level": 0, "print_time": 0, "ipopt.tol": 1e-9})
+    solver = casadi.nlpsol(
+        "nlp", "ipopt", problem, {"ipopt.print_level": 0, "print_time": 0, "ipopt.tol": 1e-9}
+    )
     ends = np.r_[0.0, np.full(N - 1, np.inf), 0.0]
     found = solver(x0=0.1 * np.minimum(s, 1 - s) + 1e-3, lbx=0, ubx=ends, lbg=-1, ubg=1)
     assert solver.stats()["success"]
@@ -72,7 +79,11 @@ def swept(robot: Robot, path: Path, limits: np.ndarray, N: int) -> float:
 
 
 def by_toppra(pair, waypoints, s, limits, N, velocity=None) -> float:
-    path, data, model = toppra.SplineInterpolator(s, waypoints, bc_type="natural"), pair.model.createData(), pair.model
+    path, data, model = (
+        toppra.SplineInterpolator(s, waypoints, bc_type="natural"),
+        pair.model.createData(),
+        pair.model,
+    )
     bands = [
         constraint.JointTorqueConstraint(
             lambda q, v, a: pin.rnea(model, data, q, v, a),
@@ -84,7 +95,11 @@ def by_toppra(pair, waypoints, s, limits, N, velocity=None) -> float:
     if velocity is not None:
         bands.append(constraint.JointVelocityConstraint(np.stack([-velocity, velocity], axis=1)))
     grid = np.linspace(0, 1, N)
-    return algorithm.TOPPRA(bands, path, gridpoints=grid, solver_wrapper="seidel").compute_trajectory(0, 0).duration
+    return (
+        algorithm.TOPPRA(bands, path, gridpoints=grid, solver_wrapper="seidel")
+        .compute_trajectory(0, 0)
+        .duration
+    )
 
 
 # closed forms
@@ -111,14 +126,20 @@ def test_the_duration_grows_with_the_root_of_the_inertia():
 
 def test_velocity_and_acceleration_limits_make_the_trapezoid():
     robot, path = one_joint(), Path.line([0.0], [2.0])
-    law = minimum_time(robot, path, [100.0], velocity_limits=[1.0], acceleration_limits=[4.0], points=2001)
+    law = minimum_time(
+        robot, path, [100.0], velocity_limits=[1.0], acceleration_limits=[4.0], points=2001
+    )
     assert law.duration == pytest.approx(2.0 / 1.0 + 1.0 / 4.0, abs=1e-5)
-    assert np.abs(law.at(np.linspace(0, law.duration, 500))[1]).max() == pytest.approx(1.0, abs=1e-9)
+    assert np.abs(law.at(np.linspace(0, law.duration, 500))[1]).max() == pytest.approx(
+        1.0, abs=1e-9
+    )
 
 
 def test_speeds_at_the_ends():
     """sd: 1 -> 1 on [0, 1] with |q''| <= 2 * 2 / 2: peak at the middle from x' = 2 u."""
-    law = minimum_time(one_joint(), Path.line([0.0], [2.0]), [3.0], start_speed=1.0, end_speed=1.0, points=2001)
+    law = minimum_time(
+        one_joint(), Path.line([0.0], [2.0]), [3.0], start_speed=1.0, end_speed=1.0, points=2001
+    )
     u = 3.0 / 0.5 / 2.0
     peak = np.sqrt(1 + u)  # x = 1 + 2 u s at s = 1/2
     assert law.speed[1000] == pytest.approx(peak, rel=1e-9)
@@ -137,13 +158,17 @@ def test_the_five_joint_case(five):
     assert used.max() <= 1 + 1e-9
     fine = minimum_time(five, LINE, LIMITS, points=4001)
     assert (np.abs(fine.saturation).max(axis=1) > 0.999).mean() > 0.999
-    assert (np.diff(np.sign(fine.acceleration)) != 0).sum() == 1  # one switch from accelerating to braking
+    # one switch from accelerating to braking
+    assert (np.diff(np.sign(fine.acceleration)) != 0).sum() == 1
 
 
 def test_a_convex_programme_agrees(five):
-    """The sweeps solve the discrete problem exactly; rows without inertia they keep at both ends of an interval."""
+    """The sweeps solve the discrete problem exactly;
+    rows without inertia they keep at both ends of an interval."""
     for N in (100, 400):
-        assert swept(five, LINE, LIMITS, N) == pytest.approx(convex_programme(five, LINE, LIMITS, N), abs=2e-7)
+        assert swept(five, LINE, LIMITS, N) == pytest.approx(
+            convex_programme(five, LINE, LIMITS, N), abs=2e-7
+        )
     robot, waypoints, limits = arm_and_path()
     path, N = Path.through(waypoints), 150
     ours, theirs = swept(robot, path, limits, N), convex_programme(robot, path, limits, N)
@@ -157,7 +182,9 @@ def test_toppra_is_not_faster(velocity):
     s = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(waypoints, axis=0), axis=1))])
     s /= s[-1]
     speeds = np.inf if velocity is None else velocity
-    ours = minimum_time(robot, Path.through(waypoints, s), limits, velocity_limits=speeds, points=800).duration
+    ours = minimum_time(
+        robot, Path.through(waypoints, s), limits, velocity_limits=speeds, points=800
+    ).duration
     theirs = by_toppra(twin("xarm/xarm7"), waypoints, s, limits, 800, velocity)
     assert ours == pytest.approx(theirs, rel=2e-3)
     assert ours <= theirs * (1 + 1e-4)
@@ -178,12 +205,15 @@ def test_limits_are_kept_in_motion():
     assert (np.abs(robot.inverse_dynamics(q, v, a)) / limits).max() <= 1 + 1e-4
     h = 1e-5
     t = np.linspace(0.1, 0.9, 50) * law.duration
-    np.testing.assert_allclose(law.at(t)[1], (law.at(t + h)[0] - law.at(t - h)[0]) / (2 * h), atol=1e-3)
+    np.testing.assert_allclose(
+        law.at(t)[1], (law.at(t + h)[0] - law.at(t - h)[0]) / (2 * h), atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("name", ["ur/ur5_robot", "xarm/xarm7", "panda/panda"])
 def test_no_limit_is_exceeded_between_the_points(name):
-    """Random paths with the default grid, replayed ten times finer: 1.026 of the torque limit with middles alone."""
+    """Random paths with the default grid, replayed ten times finer:
+    1.026 of the torque limit with middles alone."""
     robot, rng = twin(name).robot, np.random.default_rng(1)
     low, high = np.maximum(robot.limits.lower, -2), np.minimum(robot.limits.upper, 2)
     for _ in range(7):
@@ -201,17 +231,26 @@ def test_coarse_grids_hold_the_limits_too():
     robot, waypoints, limits = arm_and_path()
     law = minimum_time(robot, Path.through(waypoints), limits, velocity_limits=np.inf, points=201)
     q, v, a = law.at(np.linspace(0, law.duration, 5001))
-    assert (np.abs(robot.inverse_dynamics(q, v, a)) / limits).max() <= 1 + 1e-3  # middles alone: 1.116
-    assert law.duration < 1.01 * minimum_time(robot, Path.through(waypoints), limits, velocity_limits=np.inf).duration
+    # middles alone: 1.116
+    assert (np.abs(robot.inverse_dynamics(q, v, a)) / limits).max() <= 1 + 1e-3
+    assert (
+        law.duration
+        < 1.01
+        * minimum_time(robot, Path.through(waypoints), limits, velocity_limits=np.inf).duration
+    )
 
 
 def test_velocities_of_the_description_hold_unless_told_not_to():
     robot = lw.load("ur5e")
     path = Path.line([0, -1.5, 1.0, 0, 0, 0], [2.5, -1.0, 0.5, 1.0, 0, 2.0])
     told, own, given = (
-        minimum_time(robot, path, velocity_limits=limit) for limit in (np.inf, None, robot.limits.velocity)
+        minimum_time(robot, path, velocity_limits=limit)
+        for limit in (np.inf, None, robot.limits.velocity)
     )
-    v = {name: law.at(np.linspace(0, law.duration, 2001))[1] for name, law in (("told", told), ("own", own))}
+    v = {
+        name: law.at(np.linspace(0, law.duration, 2001))[1]
+        for name, law in (("told", told), ("own", own))
+    }
     assert (np.abs(v["own"]) <= robot.limits.velocity * (1 + 1e-4)).all()
     assert (np.abs(v["told"]) > robot.limits.velocity).any()
     assert own.duration == given.duration > told.duration
@@ -253,7 +292,11 @@ def test_a_row_without_inertia_limits_the_speed():
         ({"start_speed": -1.0}, InvalidInput, "start_speed"),
         ({"start_speed": "fast"}, InvalidInput, "start_speed"),
         ({"end_speed": None}, InvalidInput, "end_speed"),
-        ({"path": np.zeros((3, 5))}, InvalidInput, r"path is .*expected a Path: Path.through\(waypoints\)"),
+        (
+            {"path": np.zeros((3, 5))},
+            InvalidInput,
+            r"path is .*expected a Path: Path.through\(waypoints\)",
+        ),
         ({"path": [[0.0] * 5, [1.0] * 5]}, InvalidInput, "expected a Path"),
         ({"robot": "five"}, InvalidInput, "robot is 'five', expected a robot"),
         ({"start_speed": 99.0}, NotPossible, "start_speed is 99"),
@@ -302,6 +345,7 @@ def test_refusals_of_the_path(five):
 
 
 def test_joints_without_limits_that_decide_are_refused():
-    """Of several joints the one that decides must have a limit; a robot without efforts has none."""
+    """Of several joints the one that decides must have a limit; a robot without efforts has
+    none."""
     with pytest.raises(NotPossible, match="nothing limits the torques near s"):
         minimum_time(lw.load("charmie"), Path.line(np.zeros(21), np.full(21, 0.1)))

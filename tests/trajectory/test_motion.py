@@ -11,7 +11,17 @@ from scipy.integrate import simpson
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.trajectory import Follower, Joined, Path, jerk_limited, line, lines, minimum_time, quintic, trapezoid
+from linkwork.trajectory import (
+    Follower,
+    Joined,
+    Path,
+    jerk_limited,
+    line,
+    lines,
+    minimum_time,
+    quintic,
+    trapezoid,
+)
 from linkwork.trajectory.pace import pace
 
 A, B, C = np.array([0.0, 0.5]), np.array([1.0, 0.2]), np.array([0.4, -0.6])
@@ -27,7 +37,11 @@ def test_joined_motions_are_their_parts_one_after_the_other():
     one, two = quintic(A, B, duration=1.5), trapezoid(B, C, velocity=1.0, acceleration=3.0)
     whole = one.then(two, pause=0.25)
     assert whole.duration == pytest.approx(one.duration + 0.25 + two.duration)
-    for t, part, since in ((0.4, one, 0.4), (2.0, two, 2.0 - 1.75), (whole.duration, two, two.duration)):
+    for t, part, since in (
+        (0.4, one, 0.4),
+        (2.0, two, 2.0 - 1.75),
+        (whole.duration, two, two.duration),
+    ):
         for mine, theirs in zip(whole.at(t), part.at(since), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12)
     q, v, a = whole.at(1.6)  # in the pause
@@ -122,13 +136,23 @@ def test_one_path_of_two_is_faster_than_two_laws():
 
 
 def test_jerk_limited_motions_keep_every_limit():
-    velocity, acceleration, jerk = np.array([1.0, 2.0]), np.array([4.0, 3.0]), np.array([30.0, 20.0])
-    motion = jerk_limited(A, C, velocity, acceleration, jerk, start_velocity=[0.5, -0.2], end_velocity=[-0.1, 0.0])
+    velocity, acceleration, jerk = (
+        np.array([1.0, 2.0]),
+        np.array([4.0, 3.0]),
+        np.array([30.0, 20.0]),
+    )
+    motion = jerk_limited(
+        A, C, velocity, acceleration, jerk, start_velocity=[0.5, -0.2], end_velocity=[-0.1, 0.0]
+    )
     time = np.linspace(0.0, motion.duration, 4001)
     q, v, a = motion.at(time)
     np.testing.assert_allclose(q[[0, -1]], [A, C], atol=1e-9)
     np.testing.assert_allclose(v[[0, -1]], [[0.5, -0.2], [-0.1, 0.0]], atol=1e-9)
-    for values, most in ((v, velocity), (a, acceleration), (np.diff(a, axis=0) / np.diff(time)[:, None], jerk)):
+    for values, most in (
+        (v, velocity),
+        (a, acceleration),
+        (np.diff(a, axis=0) / np.diff(time)[:, None], jerk),
+    ):
         assert (np.abs(values).max(axis=0) <= most * (1 + 1e-6)).all()
     # v is the derivative of q: central differences are off by jerk h^2 / 6, at most
     np.testing.assert_allclose(np.gradient(q, time, axis=0)[2:-2], v[2:-2], atol=1e-5)
@@ -153,13 +177,16 @@ def test_a_follower_turns_back_without_a_jerk_too_large():
     assert v[:81].max() > 0.3 and q.max() < (HOME + 0.5).max()
     assert np.abs(np.diff(a, axis=0)).max() / 0.002 <= 200.0 * (1 + 1e-6)
     assert (np.abs(v).max(axis=0) <= arm().limits.velocity * (1 + 1e-9)).all()
-    np.testing.assert_allclose(np.diff(q, axis=0), 0.002 * (v[1:] + v[:-1]) / 2, atol=200.0 * 0.002**3)
+    np.testing.assert_allclose(
+        np.diff(q, axis=0), 0.002 * (v[1:] + v[:-1]) / 2, atol=200.0 * 0.002**3
+    )
     with pytest.raises(InvalidInput, match="limits no acceleration"):
         Follower(arm(), HOME, jerk=200.0)
 
 
 def test_a_pace_with_limited_jerk_is_the_moving_mean_of_the_pace_without():
-    """The integrals that it takes differences of, against quadrature: their cubes are small, but not nothing."""
+    """The integrals that it takes differences of, against quadrature: their cubes are small,
+    but not nothing."""
     smooth = pace(np.array([1.0, 2.0]), np.array([1.0, 0.7]), np.array([2.0, 1.0]), jerk_time=0.3)
     plain = replace(smooth, mean=0.0)
     for t in (0.2, 0.6, 2.0, smooth.duration - 0.1):

@@ -29,8 +29,12 @@ def test_derivatives_by_differences(name, path):
     s, h = np.linspace(0.05, 0.95, 37), 1e-5
     q, first, second = path(s)
     before, after = path(s - h), path(s + h)
-    np.testing.assert_allclose(first, (after[0] - before[0]) / (2 * h), atol=1e-7 * np.abs(first).max())
-    np.testing.assert_allclose(second, (after[1] - before[1]) / (2 * h), atol=1e-5 * max(1, np.abs(second).max()))
+    np.testing.assert_allclose(
+        first, (after[0] - before[0]) / (2 * h), atol=1e-7 * np.abs(first).max()
+    )
+    np.testing.assert_allclose(
+        second, (after[1] - before[1]) / (2 * h), atol=1e-5 * max(1, np.abs(second).max())
+    )
     assert q.shape == first.shape == second.shape == (37, 3)
     assert path(0.5)[0].shape == (3,)
     assert path(s.reshape(37, 1))[0].shape == (37, 1, 3)
@@ -41,7 +45,9 @@ def test_a_spline_passes_its_waypoints(kind):
     s = np.array([0, 0.1, 0.3, 0.4, 0.6, 0.8, 1.0])
     np.testing.assert_allclose(Path.through(WAYPOINTS, s, kind)(s)[0], WAYPOINTS, atol=1e-14)
     lengths = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(WAYPOINTS, axis=0), axis=1))])
-    np.testing.assert_allclose(Path.through(WAYPOINTS, kind=kind)(lengths / lengths[-1])[0], WAYPOINTS, atol=1e-13)
+    np.testing.assert_allclose(
+        Path.through(WAYPOINTS, kind=kind)(lengths / lengths[-1])[0], WAYPOINTS, atol=1e-13
+    )
 
 
 def test_a_function_may_be_written_with_numpy():
@@ -70,7 +76,10 @@ def test_two_waypoints_are_a_line():
         (lambda: Path.through(WAYPOINTS[:3], [0.0, 0.7, 0.7]), "rise from 0 to 1"),
         (lambda: Path.of(lambda s: [s, s], 3), "expected 3"),
         (lambda: Path.line([0.0], [1.0])(1.5), "s holds 1.5"),
-        (lambda: Path.of(lambda s: [math.sin(s)], 1), "a symbol has no value.* take sin, cos, sqrt from casadi"),
+        (
+            lambda: Path.of(lambda s: [math.sin(s)], 1),
+            "a symbol has no value.* take sin, cos, sqrt from casadi",
+        ),
         (lambda: Path.of(lambda s: [1.0 if s > 0.5 else s], 1), "decides by a coordinate's value"),
         (lambda: Path.of(lambda s: [np.nan * s], 1), "not finite"),
         (lambda: Path.of(lambda s: [s * other], 1), "symbols that are not arguments: other"),

@@ -15,13 +15,16 @@ LAWS = {"cubic": cubic, "quintic": quintic, "septic": septic, "trapezoid": trape
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("together", [True, False])
 def test_starts_and_ends_at_rest_and_keeps_the_limits(name, together):
-    law = LAWS[name](START, END, velocity=[1.5, 0.4, 1.0], acceleration=[3.0, 2.0, 1.0], synchronised=together)
+    law = LAWS[name](
+        START, END, velocity=[1.5, 0.4, 1.0], acceleration=[3.0, 2.0, 1.0], synchronised=together
+    )
     t = np.linspace(0, law.duration, 20_001)
     q, v, a = law.at(t)
     np.testing.assert_allclose(q[[0, -1]], [START, END], atol=1e-14)
     np.testing.assert_allclose(v[[0, -1]], 0, atol=1e-12)
     use = np.abs(v).max(axis=0) / [1.5, 0.4, 1.0], np.abs(a).max(axis=0) / [3.0, 2.0, 1.0]
-    assert max(use[0].max(), use[1].max()) == pytest.approx(1.0, abs=1e-6)  # the shortest duration uses one of them up
+    # the shortest duration uses one of them up
+    assert max(use[0].max(), use[1].max()) == pytest.approx(1.0, abs=1e-6)
     if not together:
         np.testing.assert_allclose(np.maximum(*use)[:2], 1.0, atol=1e-6)
     assert (q[:, 2] == -0.5).all()
@@ -33,8 +36,11 @@ def test_derivatives_by_differences(name):
     t, h = np.linspace(0.01, 0.99, 83) * law.duration, 1e-6
     _, v, a = law.at(t)
     np.testing.assert_allclose(v, (law.at(t + h)[0] - law.at(t - h)[0]) / (2 * h), atol=1e-8)
-    smooth = np.abs(law.at(t + h)[2] - law.at(t - h)[2]).max(axis=1) < 1e-3  # not across a corner of the trapezoid
-    np.testing.assert_allclose(a[smooth], ((law.at(t + h)[1] - law.at(t - h)[1]) / (2 * h))[smooth], atol=1e-6)
+    # not across a corner of the trapezoid
+    smooth = np.abs(law.at(t + h)[2] - law.at(t - h)[2]).max(axis=1) < 1e-3
+    np.testing.assert_allclose(
+        a[smooth], ((law.at(t + h)[1] - law.at(t - h)[1]) / (2 * h))[smooth], atol=1e-6
+    )
     assert smooth.mean() > 0.9
 
 
@@ -47,9 +53,13 @@ def test_synchronised_joints_move_on_a_straight_line(name):
 
 
 def test_smoothness_grows_with_the_degree():
-    """At the start: the cubic's acceleration jumps, the quintic's jerk, the septic's not even that."""
+    """At the start: the cubic's acceleration jumps, the quintic's jerk, the septic's not even
+    that."""
     t = np.array([0.0, 1e-4])
-    a = {name: LAWS[name](START, END, duration=1.0).at(t)[2][:, 0] for name in ("cubic", "quintic", "septic")}
+    a = {
+        name: LAWS[name](START, END, duration=1.0).at(t)[2][:, 0]
+        for name in ("cubic", "quintic", "septic")
+    }
     assert a["cubic"][0] == 12.0
     assert a["quintic"][0] == 0.0
     assert a["quintic"][1] == pytest.approx(120 * 1e-4, rel=1e-3)
@@ -57,18 +67,24 @@ def test_smoothness_grows_with_the_degree():
 
 
 @pytest.mark.parametrize(
-    ("law", "peaks"), [(quintic, (1.875, 5.773502691896258, 60.0)), (septic, (2.1875, 7.513188404399293, 52.5))]
+    ("law", "peaks"),
+    [(quintic, (1.875, 5.773502691896258, 60.0)), (septic, (2.1875, 7.513188404399293, 52.5))],
 )
 def test_duration_from_each_limit_alone(law, peaks):
     for order, (name, peak) in enumerate(zip(("velocity", "acceleration", "jerk"), peaks), 1):
-        assert law([0.0], [2.0], **{name: 3.0}).duration == pytest.approx((peak * 2 / 3) ** (1 / order), rel=1e-12)
-    jerk = np.diff(law([0.0], [1.0], duration=1.0).at(np.linspace(0, 1, 100_001))[2][:, 0]) * 100_000
+        assert law([0.0], [2.0], **{name: 3.0}).duration == pytest.approx(
+            (peak * 2 / 3) ** (1 / order), rel=1e-12
+        )
+    jerk = (
+        np.diff(law([0.0], [1.0], duration=1.0).at(np.linspace(0, 1, 100_001))[2][:, 0]) * 100_000
+    )
     assert np.abs(jerk).max() == pytest.approx(peaks[2], rel=1e-3)
 
 
 def test_trapezoid_in_closed_form():
     assert trapezoid([0.0], [3.0], 1.0, 2.0).duration == pytest.approx(3.5)  # way / v + v / a
-    assert trapezoid([0.0], [0.5], 10.0, 2.0).duration == pytest.approx(1.0)  # a triangle: 2 sqrt(way / a)
+    # a triangle: 2 sqrt(way / a)
+    assert trapezoid([0.0], [0.5], 10.0, 2.0).duration == pytest.approx(1.0)
     q, v, a = trapezoid([0.0], [3.0], 1.0, 2.0).at([0.25, 1.75, 3.25])
     np.testing.assert_allclose(q[:, 0], [0.0625, 1.5, 2.9375])
     np.testing.assert_allclose(v[:, 0], [0.5, 1.0, 0.5])
@@ -104,7 +120,10 @@ def test_before_and_after_it_stands():
         (lambda: quintic(START, END[:2], velocity=1.0), "one length"),
         (lambda: trapezoid(START, END, 1.0, 0.0), "acceleration"),
         (lambda: quintic(START, END, velocity=np.inf), "neither limits nor a duration"),
-        (lambda: quintic(START, END, velocity=[1.0, np.inf, 1.0], synchronised=False), "nothing limits coordinate 1"),
+        (
+            lambda: quintic(START, END, velocity=[1.0, np.inf, 1.0], synchronised=False),
+            "nothing limits coordinate 1",
+        ),
         (lambda: trapezoid(START, END, 1.0, np.inf), "acceleration is inf, expected a finite one"),
         (lambda: quintic(START, END, duration="long"), "duration"),
         (lambda: quintic(START, END, duration=0.0), "expected a positive time"),

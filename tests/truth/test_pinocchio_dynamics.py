@@ -1,8 +1,10 @@
-"""Every published robot and every machine afloat against Pinocchio: kinematics, dynamics both ways, mass matrix.
+"""Every published robot and every machine afloat against Pinocchio: kinematics, dynamics both ways,
+mass matrix.
 
-All robots run through CasADi's evaluation of the trace, a dozen as machine code. Agreement is to 1e-10 of each entry's
-largest value over the samples. Forward dynamics is given joint forces that Pinocchio has rounded: what that rounding
-alone changes in the accelerations (on hands whose fingers weigh grams more than 1e-10) is allowed on top.
+All robots run through CasADi's evaluation of the trace, a dozen as machine code. Agreement is to
+1e-10 of each entry's largest value over the samples. Forward dynamics is given joint forces that
+Pinocchio has rounded: what that rounding alone changes in the accelerations
+(on hands whose fingers weigh grams more than 1e-10) is allowed on top.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from tests.traced import evaluated, minimal, states, traced
 MASSLESS = ("romeo/romeo", "romeo/romeo_laas_small")
 """Robots with joints that move no inertia (fingers)."""
 TEXTS = {name: URDFS[name].read_text("utf-8", "replace") for name in ROBOTS}
-"""Which robots a test is about is read from their files: to collect tests is not to build robots."""
+"""Which robots a test is about is read from their files: to collect tests is not to build
+robots."""
 DROPPED = ("alex/", "talos_data/talos_left_arm", "talos_data/talos_reduced")
 """Files whose mimic joints follow a joint that is missing or fixed: nothing follows there."""
 MIMIC = [name for name in ROBOTS if "<mimic" in TEXTS[name] and not name.startswith(DROPPED)]
@@ -50,7 +53,9 @@ MOVING = [
 
 def test_the_files_say_which_robots_move_and_which_follow():
     assert [name for name in ROBOTS if not robot(name).nv] == STILL
-    assert [name for name in ROBOTS if any(joint.mimic for joint in robot(name).model.joints)] == MIMIC
+    assert [
+        name for name in ROBOTS if any(joint.mimic for joint in robot(name).model.joints)
+    ] == MIMIC
 
 
 @pytest.mark.parametrize("name, root", MOVING)
@@ -68,36 +73,51 @@ def test_kinematics(name, root):
         pin.updateFramePlacements(model, data)
         values = {"pose": data.oMf[at].homogeneous}
         for suffix, reference in (("", pin.LOCAL_WORLD_ALIGNED), ("_body", pin.LOCAL)):
-            values[f"jacobian{suffix}"] = pin.getFrameJacobian(model, data, at, reference)[:, pair.index]
+            values[f"jacobian{suffix}"] = pin.getFrameJacobian(model, data, at, reference)[
+                :, pair.index
+            ]
             values[f"velocity{suffix}"] = pin.getFrameVelocity(model, data, at, reference).vector
-            values[f"acceleration{suffix}"] = pin.getFrameClassicalAcceleration(model, data, at, reference).vector
+            values[f"acceleration{suffix}"] = pin.getFrameClassicalAcceleration(
+                model, data, at, reference
+            ).vector
         rate = pin.getFrameJacobianTimeVariation(model, data, at, pin.LOCAL_WORLD_ALIGNED)
         values["jacobian_derivative"] = rate[:, pair.index]
-        values["positions"] = [data.oMf[model.getFrameId(b, pin.BODY)].translation for b in pair.robot.bodies]
+        values["positions"] = [
+            data.oMf[model.getFrameId(b, pin.BODY)].translation for b in pair.robot.bodies
+        ]
         for label, value in values.items():
             found.setdefault(label, []).append(np.array(value))
     arguments = {"pose": (q,), "jacobian": (q,), "acceleration": (q, v, a)}
     if root == "fixed":
         arguments |= {"velocity": (q, v), "velocity_body": (q, v), "acceleration_body": (q, v, a)}
         arguments |= {"jacobian_body": (q,), "jacobian_derivative": (q, v)}
-        assert_close(traced(pair.robot, "forward_kinematics", q)[1], np.array(found["positions"]), what="positions")
+        assert_close(
+            traced(pair.robot, "forward_kinematics", q)[1],
+            np.array(found["positions"]),
+            what="positions",
+        )
     for quantity, given in arguments.items():
         (ours,) = traced(pair.robot, quantity, *given, frame=frame)
         assert_close(ours, np.array(found[quantity]), what=quantity)
 
 
-def assert_accelerations(ours: np.ndarray, a: np.ndarray, M: np.ndarray, tau: np.ndarray, bias: np.ndarray) -> None:
+def assert_accelerations(
+    ours: np.ndarray, a: np.ndarray, M: np.ndarray, tau: np.ndarray, bias: np.ndarray
+) -> None:
     """Within 1e-10, and within what 20 roundings of every force change."""
     forces = np.abs(tau) + np.abs(bias) + (np.abs(M) @ np.abs(a)[..., None])[..., 0]
     rounding = 20 * np.finfo(float).eps * (np.abs(np.linalg.inv(M)) @ forces[..., None])[..., 0]
     error = np.abs(ours - a) - rounding
     assert np.isfinite(ours).all()
-    assert (error <= 1e-10 * np.abs(a).max(axis=0)).all(), f"forward dynamics: {(error / np.abs(a).max(axis=0)).max()}"
+    assert (error <= 1e-10 * np.abs(a).max(axis=0)).all(), (
+        f"forward dynamics: {(error / np.abs(a).max(axis=0)).max()}"
+    )
 
 
 @pytest.mark.parametrize("name, root", MOVING)
 def test_dynamics(name, root):
-    """Forward dynamics by the factors of the mass matrix on a fixed base, by articulated bodies on a floating one."""
+    """Forward dynamics by the factors of the mass matrix on a fixed base,
+    by articulated bodies on a floating one."""
     pair = twin(name, root)
     model, data, index = pair.model, pair.model.createData(), pair.index
     q, v, a = states(pair.robot)
@@ -107,7 +127,8 @@ def test_dynamics(name, root):
         M[k] = pin.crba(model, data, pair.q(q[k]))[np.ix_(index, index)]
     tree, offset = minimal(pair.robot)
     (both,) = evaluated(
-        lambda q, v, a: newton_euler(tree, q + offset, v, a), *(np.vstack(x) for x in ((q, q), (v, v), (a, 0 * a)))
+        lambda q, v, a: newton_euler(tree, q + offset, v, a),
+        *(np.vstack(x) for x in ((q, q), (v, v), (a, 0 * a))),
     )
     ours, bias = np.split(both, 2)
     assert_close(ours, tau, what="inverse dynamics")
@@ -130,10 +151,14 @@ def test_dynamics(name, root):
 def test_joints_that_move_no_inertia_are_named(name):
     """Pinocchio gives NaN for them."""
     pair = twin(name)
-    with pytest.raises(NotPossible, match=r'forward_dynamics: joint "\w+" of robot "\w+" moves no inertia'):
+    with pytest.raises(
+        NotPossible, match=r'forward_dynamics: joint "\w+" of robot "\w+" moves no inertia'
+    ):
         quantities.trace(pair.robot.subject, "forward_dynamics")
     nothing = np.zeros(pair.model.nv)
-    found = pin.aba(pair.model, pair.model.createData(), pair.q(pair.robot.neutral()), nothing, nothing)
+    found = pin.aba(
+        pair.model, pair.model.createData(), pair.q(pair.robot.neutral()), nothing, nothing
+    )
     assert not np.isfinite(found).all()
 
 

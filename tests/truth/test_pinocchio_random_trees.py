@@ -1,4 +1,5 @@
-"""Random trees of 1 to 12 bodies and one of 40, with joints of every type, against Pinocchio; some as machine code."""
+"""Random trees of 1 to 12 bodies and one of 40, with joints of every type, against Pinocchio;
+some as machine code."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def reference(pair: Twin, q, v, a) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 12))
 @example(seed=1, bodies=40)
 def test_traced(seed, bodies):
-    """Entries of C are differences of inertias times velocities; accelerations lose the condition of M on top."""
+    """Entries of C are differences of inertias times velocities;
+    accelerations lose the condition of M on top."""
     pair = twin_of(random_model(seed, bodies, mimic=False))
     if pair.robot.nv == 0:
         return  # nothing but fixed joints
@@ -54,7 +56,9 @@ def test_traced(seed, bodies):
     found = evaluated(ours, q, v, a, tau)
     for value, wanted, label in zip(found, (tau, M), ("tau", "M")):
         assert_close(value.reshape(wanted.shape), wanted, 1e-10, label)
-    assert np.abs(found[2].reshape(C.shape) - C).max() < 1e-13 * np.abs(M).max() * max(1.0, np.abs(v).max())
+    assert np.abs(found[2].reshape(C.shape) - C).max() < 1e-13 * np.abs(M).max() * max(
+        1.0, np.abs(v).max()
+    )
     condition = np.linalg.cond(M).max()
     for value in found[3:]:
         assert np.abs(value - a).max() < 1e-14 * condition * max(1.0, np.abs(tau).max())

@@ -1,4 +1,5 @@
-"""Pages: the viewer in a real browser, as a person uses it: clicks, numbers, drags, and pictures of what is drawn."""
+"""Pages: the viewer in a real browser, as a person uses it: clicks, numbers, drags,
+and pictures of what is drawn."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ FLAGS = [
 ]
 ARTEFACTS = Path(__file__).parents[2] / "out" / "viewer"
 FRAMES = 2500
-"""Frames that the page draws until something that does not happen is given up: 250 are many on a free machine."""
+"""Frames that the page draws until something that does not happen is given up:
+250 are many on a free machine."""
 HUNG = 600.0
 """Seconds without a single frame until a browser is given up."""
 A_FRAME = "() => new Promise(drawn => requestAnimationFrame(() => drawn(true)))"
 TRIES = 8
-"""Drags until one that moves nothing is given up: a slow page may see the mouse too late, and turns its camera."""
+"""Drags until one that moves nothing is given up: a slow page may see the mouse too late,
+and turns its camera."""
 NO_NOTES = ".mantine-Notifications-root { display: none !important; }"
 """Without what viser lays over the scene, such as its word that rendering in software is slow."""
 
@@ -53,20 +56,27 @@ class ViewerPage:
         self.until(lambda: bool(viewer.server.get_clients()), "the page did not connect")
 
     def _ask(self, address: str) -> None:
-        """Whatever the page asks of another place than this viewer: it must work without a network."""
-        if not address.startswith((self.viewer.address, self.viewer.address.replace("http", "ws"), "data:", "blob:")):
+        """Whatever the page asks of another place than this viewer: it must work without a
+        network."""
+        if not address.startswith(
+            (self.viewer.address, self.viewer.address.replace("http", "ws"), "data:", "blob:")
+        ):
             self.outside.append(address)
 
     def _note(self, text: str) -> None:
-        """viser's page may still draw a control when its removal and a last value arrive together: no fault of ours."""
+        """viser's page may still draw a control when its removal and a last value arrive together:
+        no fault of ours."""
         if "non-existent component" not in text:
             self.errors.append(text)
 
     def until(self, holds: Callable[[], bool], otherwise: str, frames: int = FRAMES) -> None:
-        """Wait until something holds, and until the change that made it hold is done with the rest of the scene."""
+        """Wait until something holds, and until the change that made it hold is done with the rest
+        of the scene."""
         if not self.holds_within(holds, frames):
             self._shoot("failed")
-            raise AssertionError(f"{otherwise}; console: {self.errors}; {ARTEFACTS / 'failed.png'} shows the page")
+            raise AssertionError(
+                f"{otherwise}; console: {self.errors}; {ARTEFACTS / 'failed.png'} shows the page"
+            )
         with self.viewer.lock:
             pass
 
@@ -80,7 +90,8 @@ class ViewerPage:
         return holds()
 
     def there(self, element: Any, what: str) -> Any:
-        """An element once the page shows it: one that never comes is missed after FRAMES, not after HUNG."""
+        """An element once the page shows it: one that never comes is missed after FRAMES,
+        not after HUNG."""
         self.until(lambda: element.count() > 0, f"{what} is not on the page")
         return element
 
@@ -109,7 +120,8 @@ class ViewerPage:
         return found[0]
 
     def settle(self) -> None:
-        """Wait until the browser's camera is where the viewer put it: until then it still tells where it was."""
+        """Wait until the browser's camera is where the viewer put it:
+        until then it still tells where it was."""
         (client,) = self.viewer.server.get_clients().values()
         wanted = np.array(self.viewer.server.initial_camera.look_at)
         still, before = 0, np.zeros(3)
@@ -117,7 +129,9 @@ class ViewerPage:
         def holds() -> bool:
             nonlocal still, before
             place, before = before, np.array(client.camera.position)
-            there = np.allclose(client.camera.look_at, wanted, atol=1e-4) and np.array_equal(place, before)
+            there = np.allclose(client.camera.look_at, wanted, atol=1e-4) and np.array_equal(
+                place, before
+            )
             still = still + 1 if there else 0
             return still > 5
 
@@ -142,7 +156,9 @@ class ViewerPage:
         down = np.cross(forward, right)
         p = point - np.array(camera.position)
         scale = 0.5 * box["height"] / np.tan(camera.fov / 2) / (p @ forward)
-        return round(box["height"] / 2 + scale * (p @ down)), round(box["width"] / 2 + scale * (p @ right))
+        return round(box["height"] / 2 + scale * (p @ down)), round(
+            box["width"] / 2 + scale * (p @ right)
+        )
 
     def on_screen(self, point: np.ndarray) -> tuple[float, float]:
         """(x, y) of a world point on the page, for the mouse."""
@@ -152,23 +168,31 @@ class ViewerPage:
 
     def open(self, folder: str) -> None:
         """Unfold a folder of the shown tab."""
-        header = self.there(self.page.locator("div[style*='cursor: pointer']:visible", has_text=folder), folder).first
+        header = self.there(
+            self.page.locator("div[style*='cursor: pointer']:visible", has_text=folder), folder
+        ).first
         inside = header.locator("xpath=following-sibling::div").first
         if inside.get_attribute("aria-hidden") == "true":
             header.click()
-            self.until(lambda: inside.get_attribute("aria-hidden") != "true", f"{folder} does not unfold")
+            self.until(
+                lambda: inside.get_attribute("aria-hidden") != "true", f"{folder} does not unfold"
+            )
             self.draw(10)  # it opens slowly, and what is below it moves
 
     def type_number(self, label: str, value: float) -> None:
         """Type into the number beside a slider."""
-        row = self._label(label).locator("xpath=ancestor::div[contains(@class, 'mantine-Flex-root')][1]")
+        row = self._label(label).locator(
+            "xpath=ancestor::div[contains(@class, 'mantine-Flex-root')][1]"
+        )
         field = row.locator("input.mantine-NumberInput-input")
         field.fill(f"{value:.6g}")
         field.press("Enter")
 
     def slide(self, label: str, keys: int) -> None:
         """Move a slider's thumb by arrow keys."""
-        row = self._label(label).locator("xpath=ancestor::div[contains(@class, 'mantine-Flex-root')][1]")
+        row = self._label(label).locator(
+            "xpath=ancestor::div[contains(@class, 'mantine-Flex-root')][1]"
+        )
         row.get_by_role("slider").focus()
         for _ in range(abs(keys)):
             self.page.keyboard.press("ArrowRight" if keys > 0 else "ArrowLeft")
@@ -186,8 +210,11 @@ class ViewerPage:
         buttons = self.page.get_by_role("button", name=button, exact=True).locator("visible=true")
         self.there(buttons, f"button {button}").first.click()
 
-    def drag_until(self, way: Callable[[int], tuple[Any, Any]], holds: Callable[[], bool], otherwise: str) -> None:
-        """Drag with the mouse until something holds; try -> where a drag starts and ends, on the page as it is then."""
+    def drag_until(
+        self, way: Callable[[int], tuple[Any, Any]], holds: Callable[[], bool], otherwise: str
+    ) -> None:
+        """Drag with the mouse until something holds; try -> where a drag starts and ends,
+        on the page as it is then."""
         for turn in range(TRIES):
             self._drag(*way(turn))
             if self.holds_within(holds, 40 * (turn + 1)):
@@ -195,7 +222,11 @@ class ViewerPage:
         self.until(holds, otherwise, 40)
 
     def _drag(self, start: Any, end: Any) -> None:
-        mouse, start, end = self.page.mouse, np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+        mouse, start, end = (
+            self.page.mouse,
+            np.asarray(start, dtype=float),
+            np.asarray(end, dtype=float),
+        )
         mouse.move(*start.tolist())
         self.draw(3)
         mouse.down()
@@ -206,7 +237,9 @@ class ViewerPage:
         mouse.up()
 
     def _label(self, text: str) -> Any:
-        return self.there(self.page.locator("label", has_text=text).locator("visible=true"), text).first
+        return self.there(
+            self.page.locator("label", has_text=text).locator("visible=true"), text
+        ).first
 
     def _canvas(self) -> dict[str, float]:
         box = self.page.locator("canvas").first.bounding_box()
@@ -220,12 +253,15 @@ def bluish(image: np.ndarray) -> np.ndarray:
 
 
 def is_drawn_at(image: np.ndarray, row: int, column: int, radius: int = 5) -> bool:
-    """Whether a body's colour, of housings or of the pale tubes between, is within some pixels of a place.
+    """Whether a body's colour, of housings or of the pale tubes between,
+    is within some pixels of a place.
 
     Tubes are bluer than red by 0.05 to 0.1, the lines and shadows of the ground by less than 0.03.
     """
     coloured = image[..., 2] > image[..., 0] + 0.05
-    near = coloured[max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1]
+    near = coloured[
+        max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1
+    ]
     return bool(near.any())
 
 

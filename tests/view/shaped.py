@@ -25,5 +25,8 @@ def shaped_ur5e() -> lw.Robot:
             R = axes_along(end)
             place = Placement(tuple(tuple(row) for row in R.tolist()), tuple((end / 2).tolist()))
             links[joint.parent] = Shape("capsule", (0.05, float(np.linalg.norm(end))), place)
-    bodies = [replace(b, collisions=(links[b.name],)) if b.name in links else b for b in robot.model.bodies]
+    bodies = [
+        replace(b, collisions=(links[b.name],)) if b.name in links else b
+        for b in robot.model.bodies
+    ]
     return lw.Robot(replace(robot.model, bodies=tuple(bodies)))

@@ -1,4 +1,5 @@
-"""The viewer's door: garbage, other origins, too many and half-open connections are refused, counted, never printed."""
+"""The viewer's door: garbage, other origins, too many and half-open connections are refused,
+counted, never printed."""
 
 from __future__ import annotations
 
@@ -76,7 +77,11 @@ def test_garbage_is_counted_and_silent(viewer, capfd, caplog):
 
 
 def test_pages_of_other_origins_and_other_protocols_stay_outside(viewer):
-    for options in ({"origin": "http://evil.example"}, {"origin": "null"}, {"subprotocols": ["chat"]}):
+    for options in (
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"subprotocols": ["chat"]},
+    ):
         with pytest.raises(InvalidStatus, match="403"):
             asyncio.run(first_message(viewer, **options))
     assert viewer.gate.counts["other origin"] >= 2
@@ -85,7 +90,8 @@ def test_pages_of_other_origins_and_other_protocols_stay_outside(viewer):
 
 
 def test_a_name_that_is_not_this_machines_is_refused(viewer):
-    """DNS rebinding: a page of evil.example, whose name means 127.0.0.1 now, asks from its own origin."""
+    """DNS rebinding: a page of evil.example, whose name means 127.0.0.1 now,
+    asks from its own origin."""
 
     def status(host: str, upgrade: bool = False) -> bytes:
         asked = "Upgrade: websocket\r\nConnection: Upgrade\r\n" if upgrade else ""
@@ -95,12 +101,28 @@ def test_a_name_that_is_not_this_machines_is_refused(viewer):
 
     port = viewer.port
     before = viewer.gate.counts["other host"]
-    evil = ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "[", "a@b")
+    evil = (
+        "evil.example",
+        f"evil.example:{port}",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "[",
+        "a@b",
+    )
     assert [status(host) for host in evil] == [b"403"] * len(evil)
     assert status(f"evil.example:{port}", upgrade=True) == b"403"
     assert viewer.gate.counts["other host"] >= before + len(evil)
-    own = ("127.0.0.1", f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", f"LOCALHOST:{port}", "192.168.1.7")
-    assert [status(host) for host in (*own, f"{socket.gethostname()}:{port}")] == [b"200"] * (len(own) + 1)
+    own = (
+        "127.0.0.1",
+        f"127.0.0.1:{port}",
+        f"localhost:{port}",
+        f"[::1]:{port}",
+        f"LOCALHOST:{port}",
+        "192.168.1.7",
+    )
+    assert [status(host) for host in (*own, f"{socket.gethostname()}:{port}")] == [b"200"] * (
+        len(own) + 1
+    )
     gate = Gate(["robots.example"])
     assert gate._is_this_machine("Robots.example:443") and not gate._is_this_machine("example")
 
@@ -119,7 +141,8 @@ def test_a_hundred_browsers_and_no_more(viewer):
 
     assert asyncio.run(crowd()) >= 5
     half_open = [socket.create_connection(("127.0.0.1", viewer.port)) for _ in range(20)]
-    with urllib.request.urlopen(viewer.address, timeout=PATIENCE) as page:  # served beside sockets that say nothing
+    # served beside sockets that say nothing
+    with urllib.request.urlopen(viewer.address, timeout=PATIENCE) as page:
         assert page.status == 200
     for plug in half_open:
         plug.close()

@@ -1,4 +1,5 @@
-"""Pages of planning and avoidance: what a drag computes, without a browser (in one: test_viewer.py)."""
+"""Pages of planning and avoidance: what a drag computes,
+without a browser (in one: test_viewer.py)."""
 
 from __future__ import annotations
 
@@ -45,8 +46,14 @@ def test_a_dragged_goal_start_or_obstacle_is_planned_around(tmp_path):
         for share in (0.5, 1.0):  # a drag comes in steps
             drag_goal(page, robot, START + share * (GOAL - START))
         answer = page.answer
-        assert answer.certified and "proved free" in page.status.content and "fastest motion" in page.status.content
-        np.testing.assert_allclose(robot.pose(answer.path[-1], stand.tip), robot.pose(GOAL, stand.tip), atol=1e-6)
+        assert (
+            answer.certified
+            and "proved free" in page.status.content
+            and "fastest motion" in page.status.content
+        )
+        np.testing.assert_allclose(
+            robot.pose(answer.path[-1], stand.tip), robot.pose(GOAL, stand.tip), atol=1e-6
+        )
         np.testing.assert_array_equal(answer.path[0], START)
         np.testing.assert_allclose(page.ghosts.q[[0, -1]], answer.path[[0, -1]], atol=1e-9)
         # a ball in the middle of the straight way bends the path, and the path is proved around it
@@ -61,7 +68,8 @@ def test_a_dragged_goal_start_or_obstacle_is_planned_around(tmp_path):
         page.play_it()
         assert stand.playback is not None and viewer.playing.value
         viewer.playing.value = False
-        # what cannot be is said: a goal out of reach, a goal inside the ball, a file that is not there
+        # what cannot be is said: a goal out of reach, a goal inside the ball,
+        # a file that is not there
         page.drag("goal", np.array([5.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
         assert "goal not reached" in page.status.content
         end = robot.pose(page.goal, part) @ [*shape.ball()[0], 1.0]
@@ -85,7 +93,9 @@ def test_a_graph_is_coloured_by_cost_and_shows_branches():
         page.restart()
         graph = page.graph
         assert f"{len(graph.vertices)} vertices" in page.status.content
-        np.testing.assert_array_equal(page.costs, graph.vertex_costs(viewer.stands[0].scene.q, page.cost.value))
+        np.testing.assert_array_equal(
+            page.costs, graph.vertex_costs(viewer.stands[0].scene.q, page.cost.value)
+        )
         counts = np.bincount(graph.vertices.voxel)
         several = int(np.flatnonzero(np.isin(graph.vertices.voxel, np.flatnonzero(counts > 1)))[0])
         page.clicked(several)
@@ -115,15 +125,19 @@ def test_the_ring_is_red_where_the_elbow_must_not_be():
         (ball,) = page.obstacles.handles
         page.obstacles.drag(ball, at, np.array([1.0, 0.0, 0.0, 0.0]))
         radius = page.obstacles.obstacles[ball].radius
-        arcs = Elbow(robot, stand.tip, elbow.reference).forbidden(pose, [Sphere(at, radius)], page.volume)
+        arcs = Elbow(robot, stand.tip, elbow.reference).forbidden(
+            pose, [Sphere(at, radius)], page.volume
+        )
         red = (page.colors == page.colors.max(axis=0)[0]).any(axis=1)
-        assert red.mean() == pytest.approx((arcs[:, 1] - arcs[:, 0]).sum() / (2 * np.pi), abs=2.0 / SEGMENTS)
+        assert red.mean() == pytest.approx(
+            (arcs[:, 1] - arcs[:, 0]).sum() / (2 * np.pi), abs=2.0 / SEGMENTS
+        )
         np.testing.assert_array_equal(stand.scene.q, SEVEN)
         page.makes_way.value = True
         page.follow()
-        assert elbow.clearance(pose, float(elbow.arm_angle(stand.scene.q)), [Sphere(at, radius)], page.volume)[
-            0
-        ] == pytest.approx(0.0, abs=1e-9)
+        assert elbow.clearance(
+            pose, float(elbow.arm_angle(stand.scene.q)), [Sphere(at, radius)], page.volume
+        )[0] == pytest.approx(0.0, abs=1e-9)
         np.testing.assert_allclose(robot.pose(stand.scene.q, stand.tip), pose, atol=1e-10)
         assert "avoidance" not in panels_of("ur5e")
 
@@ -138,7 +152,9 @@ def panels_of(name):
 def test_the_command_writes_a_report_and_opens_the_page(tmp_path):
     from linkwork.planning.commands import plan
 
-    save_obstacles(Obstacles({"ball": Sphere((0.3, 0.3, 0.0), 0.04)}), tmp_path / "cell.obstacles.yaml")
+    save_obstacles(
+        Obstacles({"ball": Sphere((0.3, 0.3, 0.0), 0.04)}), tmp_path / "cell.obstacles.yaml"
+    )
     report, robot = tmp_path / "plan.html", Path(__file__).parents[1] / "cli" / "swing.robot.yaml"
     answer = plan(
         str(robot),
@@ -152,7 +168,8 @@ def test_the_command_writes_a_report_and_opens_the_page(tmp_path):
     )
     page = report.read_text()
     assert answer.code == 0 and answer.facts["certified"] and "proved free" in page
-    # the path with its ghosts, the worst instant, and the robot where no 3-D is drawn; clearance and torques are charts
+    # the path with its ghosts, the worst instant, and the robot where no 3-D is drawn;
+    # clearance and torques are charts
     assert 'class="clearance"' in page and page.count("data:image/png;base64") == 3
     assert "postures along the path" in page and "torque of every joint" in page
     assert answer.facts["address"].startswith("http://127.0.0.1:")
@@ -170,9 +187,16 @@ def test_the_report_tells_the_clearance_of_the_motion_that_it_shows(monkeypatch)
     monkeypatch.setattr(plan_report, "_picture", lambda _: "")
     bent = np.array([[-0.54, -1.0], [-0.54, 0.54], [1.0, 0.54]])
     around = replace(planned(point(), bent[0], bent[-1], WALL), path=bent)
-    limits = {"acceleration_limits": np.ones(2), "velocity_limits": np.ones(2), "torque_limits": np.full(2, 1e3)}
+    limits = {
+        "acceleration_limits": np.ones(2),
+        "velocity_limits": np.ones(2),
+        "torque_limits": np.full(2, 1e3),
+    }
     sharp, foreign = around.timed(0.1, **limits), replace(around, certified=False).timed(**limits)
     clear = around.motion_clearance(0.1)
     assert clear < around.motion_clearance() - 1e-3
-    assert f"the motion, whose corners are rounded, at least {1e3 * clear:.3g} mm" in plan_report._told(around, sharp)
+    assert (
+        f"the motion, whose corners are rounded, at least {1e3 * clear:.3g} mm"
+        in plan_report._told(around, sharp)
+    )
     assert "whose corners" not in plan_report._told(around, foreign)

@@ -1,4 +1,5 @@
-"""The report: its numbers are the library's, it needs no network, and nothing in it can break the page."""
+"""The report: its numbers are the library's, it needs no network,
+and nothing in it can break the page."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ SAVED = {
     "#scene-figure": ("PNG", "Parquet"),
     "#tree-figure": ("SVG", "CSV", "Parquet"),
 }
-"""Figure -> buttons that are pressed; chromium saves no more than ten files in a row from one page."""
+"""Figure -> buttons that are pressed; chromium saves no more than ten files in a row from one
+page."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,8 @@ def test_power_of_actuators_and_springs_is_what_the_bodies_take(robot, analysis)
 
 
 def test_energy_follows_the_power(robot, analysis):
-    """The integral of the bodies' power is the change of energy: Simpson's rule on 100 smooth intervals."""
+    """The integral of the bodies' power is the change of energy:
+    Simpson's rule on 100 smooth intervals."""
     from scipy.integrate import simpson
 
     kinetic, potential = robot.energy(analysis.q, analysis.v)
@@ -75,8 +78,11 @@ def test_numbers_are_the_librarys(page, robot, analysis):
     described = [json.loads(unescape(x)) for x in re.findall(r'data-chart="(.*?)"', page)]
     charts = {c["title"]: {s["name"]: s["values"] for s in c["series"]} for c in described}
     forces = charts["forces of linear actuators"]["act5"]
-    np.testing.assert_allclose(forces, analysis["actuator.act5"], rtol=1e-6)  # written with seven digits
-    np.testing.assert_allclose(charts["joint coordinates"]["th5"], analysis["q.th5"], rtol=1e-6, atol=1e-9)
+    # written with seven digits
+    np.testing.assert_allclose(forces, analysis["actuator.act5"], rtol=1e-6)
+    np.testing.assert_allclose(
+        charts["joint coordinates"]["th5"], analysis["q.th5"], rtol=1e-6, atol=1e-9
+    )
     moments = np.linalg.norm(analysis.loads.joint_wrench("5")[:, 3:], axis=1)
     np.testing.assert_allclose(charts["moment of each joint"]["5"], moments, rtol=1e-6)
     peak = re.search(r'<td>act5</td><td>N</td><td class="number" data-value="([^"]+)"', page)[1]
@@ -105,7 +111,10 @@ def test_a_zero_has_no_sign(tmp_path):
     """What is mirrored has a centre of mass at -0."""
     body = "{b: {mass: 1, com: [0.1, 0, 0], inertia: [1, 1, 1]}}"
     joint = "{j: {type: revolute, child: b, axis: z}}"
-    chains = f"chains: {{c: {{bodies: {body}, joints: {joint}}}}}\nplaced: {{p: {{chain: c, mirror: y}}}}\n"
+    chains = (
+        f"chains: {{c: {{bodies: {body}, joints: {joint}}}}}\nplaced: {{p: {{chain: c, "
+        f"mirror: y}}}}\n"
+    )
     (tmp_path / "a.robot.yaml").write_text(f"linkwork: 1\nname: a\n{chains}")
     page = report_html(lw.load(tmp_path / "a.robot.yaml"))
     assert 'data-value="-0.0"' in page and ">-0<" not in page
@@ -117,7 +126,9 @@ def test_nothing_is_written_where_there_is_no_folder(tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium; `make browser` installs one")
+@pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="no chromium; `make browser` installs one"
+)
 def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_path):
     from playwright.sync_api import sync_playwright
 
@@ -130,30 +141,42 @@ def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_p
             context = browser.new_context(offline=True, viewport={"width": 1280, "height": 860})
             tab = context.new_page()
             tab.set_default_timeout(1000 * HUNG)
-            tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+            tab.on(
+                "console",
+                lambda message: said.append(message.text) if message.type == "error" else None,
+            )
             tab.on("pageerror", lambda error: said.append(str(error)))
             tab.on("request", lambda request: asked.append(request.url))
             tab.goto((tmp_path / "report.html").as_uri())
             tab.wait_for_selector("html[data-ready=yes]")
             tab.frame_locator("#scene").locator("canvas").first.wait_for(state="visible")
-            tab.wait_for_function("Number(document.getElementById('scene-figure').dataset.time) > 0")
-            tab.wait_for_function("document.querySelector('.charts line[stroke-dasharray]').getAttribute('x1') > 58")
+            tab.wait_for_function(
+                "Number(document.getElementById('scene-figure').dataset.time) > 0"
+            )
+            tab.wait_for_function(
+                "document.querySelector('.charts line[stroke-dasharray]').getAttribute('x1') > 58"
+            )
             tab.screenshot(path=_artefact("report-top.png"))
-            tab.evaluate(
-                "document.getElementById('scene').remove()"
-            )  # three dimensions without a graphics card are slow
-            off = tab.eval_on_selector_all("figure", "all => all.map(f => [f.querySelectorAll('polyline').length, "
-                                           "f.querySelectorAll('.legend label').length])")  # fmt: skip
+            # three dimensions without a graphics card are slow
+            tab.evaluate("document.getElementById('scene').remove()")
+            off = tab.eval_on_selector_all("figure", "all => "
+                                                     "all.map(f => "
+                                                     "[f.querySelectorAll('polyline').length, "
+                                           "f.querySelectorAll('.legend "
+                                           "label').length])")  # fmt: skip
             curves = tab.eval_on_selector_all("polyline", "found => found.map(e => e.dataset.name)")
             shown = tab.inner_text("#actuators tr:has-text('act5') td:nth-child(3)")
-            saved = {figure: _saved(tab, figure, kinds, tmp_path) for figure, kinds in SAVED.items()}
+            saved = {
+                figure: _saved(tab, figure, kinds, tmp_path) for figure, kinds in SAVED.items()
+            }
             tab.screenshot(path=_artefact("report.png"), full_page=True)
         finally:
             browser.close()
     own = ("blob:", "data:", "about:")  # what is saved or drawn is made in the page
     fetched = [address for address in asked if not address.startswith(own)]
     assert said == [] and fetched == [(tmp_path / "report.html").as_uri()]
-    assert max(shown for shown, _ in off) == 8 and max(named for _, named in off) > 8  # the others by choice
+    # the others by choice
+    assert max(shown for shown, _ in off) == 8 and max(named for _, named in off) > 8
     assert {"act4", "act5", "kinetic"} <= set(curves)
     assert shown == f"{np.abs(analysis['actuator.act5']).max():.6g}"
     for files in saved.values():
@@ -163,7 +186,8 @@ def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_p
     _check_tables(saved["#tree-figure"], {"body": [body.name for body in robot.model.bodies]})
     first = pyarrow.parquet.read_table(saved["#scene-figure"]["Parquet"]).to_pydict()
     ends = segments(robot, analysis.q[0]).ends
-    np.testing.assert_allclose([first[x][0] for x in ("x1", "y1", "z1")], ends[0, 0], atol=1e-5)  # five decimals
+    # five decimals
+    np.testing.assert_allclose([first[x][0] for x in ("x1", "y1", "z1")], ends[0, 0], atol=1e-5)
 
 
 def _saved(tab, figure: str, kinds: tuple[str, ...], folder) -> dict:
@@ -202,7 +226,8 @@ def test_every_figure_is_a_file_in_every_format(tmp_path):
     written = write_figures(lever, few, tmp_path / "figures")
     titles = [chart.title for _, members in chart_groups(lever, few) for chart in members]
     assert len(titles) == 10  # all but the forces of linear actuators, which a lever has not
-    assert len(written) == 4 * (len(titles) + 2) == len(list((tmp_path / "figures").iterdir()))  # animation and tree
+    # animation and tree
+    assert len(written) == 4 * (len(titles) + 2) == len(list((tmp_path / "figures").iterdir()))
     place = tmp_path / "figures" / "torques-of-motors"
     table = pyarrow.parquet.read_table(place.with_suffix(".parquet")).to_pydict()
     np.testing.assert_array_equal(table["hinge"], few["actuator.hinge"])  # every digit
@@ -215,14 +240,18 @@ def test_every_figure_is_a_file_in_every_format(tmp_path):
 
 
 def test_an_unknown_format_is_named(robot, analysis, tmp_path):
-    with pytest.raises(InvalidInput, match=r'formats is .pgn., expected one of .png., .*; did you mean "png"'):
+    with pytest.raises(
+        InvalidInput, match=r'formats is .pgn., expected one of .png., .*; did you mean "png"'
+    ):
         write_figures(robot, analysis, tmp_path, ["pgn"])
 
 
 def test_a_report_of_a_motion_by_its_name_is_that_of_its_analysis(tmp_path):
     machine = lw.load("four-bar")
     named = write_report(machine, tmp_path / "named.html", "turn").read_text()
-    analysed = write_report(machine, tmp_path / "analysed.html", machine.analyse("turn")).read_text()
+    analysed = write_report(
+        machine, tmp_path / "analysed.html", machine.analyse("turn")
+    ).read_text()
     assert len(named) == len(analysed) and '"crank' in named
     with pytest.raises(UnknownName, match='no motion "dance"'):
         write_report(machine, tmp_path / "none.html", "dance")

@@ -1,4 +1,5 @@
-"""The page of synthesis in a real browser: a drag moves the drawn curve, two picked dyads make a linkage that moves."""
+"""The page of synthesis in a real browser: a drag moves the drawn curve,
+two picked dyads make a linkage that moves."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def shown(tmp_path_factory):
     colours[:30], colours[30:], colours[30:, :45] = (30, 60, 250), (30, 220, 60), (220, 40, 30)
     iio.imwrite(folder / "behind.png", colours)
     name = str(folder / "hatch")
-    page = SynthesisPage(CRANK_ROCKER[:4], name, port=0, picture=folder / "behind.png", picture_width=WIDTH)
+    page = SynthesisPage(
+        CRANK_ROCKER[:4], name, port=0, picture=folder / "behind.png", picture_width=WIDTH
+    )
     with sync_playwright() as playwright:
         chromium = launched(playwright)
         seen = ViewerPage(chromium, page)
@@ -69,7 +72,9 @@ def test_dragging_a_position_moves_the_drawn_curve(shown):
     has_moved = lambda: complex(page.task.positions[2]) != place
     shown.drag_until(along_the_arrow, has_moved, "the handle did not follow the mouse")
     assert not np.array_equal(curve, page.curves.center)
-    shown.sees(lambda picture: (grey(picture) != grey(before)).sum() > 50, "the drawn curve did not move")
+    shown.sees(
+        lambda picture: (grey(picture) != grey(before)).sum() > 50, "the drawn curve did not move"
+    )
 
 
 def test_the_picture_behind_lies_to_scale(shown):
@@ -78,7 +83,9 @@ def test_the_picture_behind_lies_to_scale(shown):
     def colour(x, y):
         """The middle one of some pixels: a thin line may cross the place."""
         row, column = shown.projected(np.array([x, y, 0.0]))
-        return np.median(shown.picture()[row - 6 : row + 7, column - 6 : column + 7].reshape(-1, 3), axis=0)
+        return np.median(
+            shown.picture()[row - 6 : row + 7, column - 6 : column + 7].reshape(-1, 3), axis=0
+        )
 
     shown.until(lambda: np.ptp(colour(0.6 * WIDTH, 0.1)) > 0.3, "no picture is behind the plane")
     high = WIDTH * 60 / 90
@@ -91,7 +98,8 @@ def test_the_picture_behind_lies_to_scale(shown):
 
 
 def test_clicks_on_the_curve_pick_dyads_that_make_a_linkage(shown):
-    """A person clicks on the drawn curve at two places: the linkage has its pivots there, and it moves."""
+    """A person clicks on the drawn curve at two places: the linkage has its pivots there,
+    and it moves."""
     page = shown.viewer
     free = clear_places(shown, page)
     for n, k in enumerate(free):
@@ -104,10 +112,15 @@ def test_clicks_on_the_curve_pick_dyads_that_make_a_linkage(shown):
     shown.until(lambda: page.linkage is not None, "two picked dyads made no linkage")
     A, D = (complex(page.linkage.at(name)) for name in "AD")
     assert [A, D] == [ground for ground, _ in page.picks]
-    pink = lambda picture: (picture[..., 0] > picture[..., 1] + 0.3) & (picture[..., 2] > picture[..., 1] + 0.1)
+    pink = lambda picture: (
+        (picture[..., 0] > picture[..., 1] + 0.3) & (picture[..., 2] > picture[..., 1] + 0.1)
+    )
     shown.sees(lambda picture: pink(picture).sum() > 30, "the picked dyads are not shown")
     first = shown.sees(lambda picture: coloured(picture).sum() > 300, "the linkage was not drawn")
-    shown.sees(lambda picture: (coloured(picture) != coloured(first)).sum() > 300, "the linkage does not move")
+    shown.sees(
+        lambda picture: (coloured(picture) != coloured(first)).sum() > 300,
+        "the linkage does not move",
+    )
     shown.keep("synthesis_page")
 
 
@@ -120,7 +133,10 @@ def clear_places(shown, page):
     inside = []
     for k in usable[far]:
         x, y = shown.on_screen(np.array([z[k].real, z[k].imag, 0.0]))
-        inside.append(box["x"] + 40 < x < box["x"] + 0.6 * box["width"] and box["y"] + 40 < y < box["height"] - 40)
+        inside.append(
+            box["x"] + 40 < x < box["x"] + 0.6 * box["width"]
+            and box["y"] + 40 < y < box["height"] - 40
+        )
     rows = usable[far][np.array(inside)]
     assert len(rows) > 20
     return rows[[len(rows) // 5, 4 * len(rows) // 5]]
@@ -133,7 +149,9 @@ def test_rows_of_the_ranked_table_choose_a_linkage(shown):
     label = page.rows[1].label
     shown.page.get_by_role("button", name=label, exact=True).click()
     shown.until(lambda: page.linkage is page.known[1], "the row chose no linkage")
-    assert str(page.verdicts["kind"][1]) in label and str(page.verdict.kind) == str(page.verdicts["kind"][1])
+    assert str(page.verdicts["kind"][1]) in label and str(page.verdict.kind) == str(
+        page.verdicts["kind"][1]
+    )
 
 
 def test_two_dyads_by_number_make_a_linkage_that_is_plotted(shown):

@@ -1,4 +1,5 @@
-"""The real viewer in a real browser, used by clicks, numbers and drags: pictures move where the mathematics says."""
+"""The real viewer in a real browser, used by clicks, numbers and drags:
+pictures move where the mathematics says."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ UR5E = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
 
 @pytest.fixture(scope="module")
 def shown():
-    """One viewer and one page for all tests: a browser that draws in software takes seconds to begin."""
+    """One viewer and one page for all tests: a browser that draws in software takes seconds to
+    begin."""
     from playwright.sync_api import sync_playwright
 
     from linkwork.view.viewer import Viewer
@@ -47,7 +49,10 @@ def fresh(page, name, q=None):
     if q is not None:
         stand.show(q)
     page.viewer.look()
-    page.until(lambda: page.page.get_by_role("tab", name=stand.robot.name, exact=True).count() == 1, "no tab came")
+    page.until(
+        lambda: page.page.get_by_role("tab", name=stand.robot.name, exact=True).count() == 1,
+        "no tab came",
+    )
     page.settle()
     return stand
 
@@ -62,12 +67,21 @@ def test_sliders_move_the_robot_to_where_its_named_point_is(page):
             page.type_number(f"{name} [rad]", angle)
         q = stand.robot.home
         q[[stand.robot.joints.index(name) for name in names]] = angle
-        page.until(lambda q=q: np.abs(stand.scene.q - q).max() < 1e-9, "the slider did not move the robot")
+        page.until(
+            lambda q=q: np.abs(stand.scene.q - q).max() < 1e-9, "the slider did not move the robot"
+        )
         poses = stand.robot.forward_kinematics(q)
         for body in stand.robot.bodies:
             np.testing.assert_allclose(drawn_pose(stand.scene, body), poses[body], atol=1e-12)
         at = page.projected(stand.robot.points(q)[tip][label])
-        seen.append((page.sees(lambda image, at=at: is_drawn_at(image, *at), "nothing is drawn at the point"), at))
+        seen.append(
+            (
+                page.sees(
+                    lambda image, at=at: is_drawn_at(image, *at), "nothing is drawn at the point"
+                ),
+                at,
+            )
+        )
     (first, at_first), (second, at_second) = seen
     assert np.hypot(*np.subtract(at_first, at_second)) > 60, (
         "the two places must be apart for the test to mean anything"
@@ -92,7 +106,8 @@ def test_a_slider_moves_by_its_thumb_and_stops_at_its_limit(page):
 
 
 def test_what_is_shown_is_in_the_picture_and_can_be_kept(page, tmp_path):
-    """A lying arm after a standing one; angles in degrees, short labels; the chosen frame; the picture as a file."""
+    """A lying arm after a standing one; angles in degrees, short labels; the chosen frame;
+    the picture as a file."""
     from PIL import Image
 
     stand = fresh(page, "ur5e")
@@ -108,13 +123,19 @@ def test_what_is_shown_is_in_the_picture_and_can_be_kept(page, tmp_path):
     page.until(inside, "the camera does not follow")
     page.open("Robot")
     page.choose("angles in", "degrees")
-    page.until(lambda: stand.joints.handles["elbow_joint"].label == "elbow_joint [deg]", "no degrees came")
+    page.until(
+        lambda: stand.joints.handles["elbow_joint"].label == "elbow_joint [deg]", "no degrees came"
+    )
     page.type_number("elbow_joint [deg]", 90.0)
     page.until(lambda: abs(stand.scene.q[2] - np.pi / 2) < 1e-9, "degrees do not move the joint")
-    page.there(page.page.get_by_text("-360", exact=True), "-360").first.wait_for()  # of -359.9999...
+    # of -359.9999...
+    page.there(page.page.get_by_text("-360", exact=True), "-360").first.wait_for()
     page.open("Frames")
     x, y, z = stand.robot.pose(stand.scene.q, "tool0")[:3, 3]
-    page.until(lambda: f"{x:.4f}, {y:.4f}, {z:.4f} m" in stand.frame_tree.reading.content, "no pose of the frame")
+    page.until(
+        lambda: f"{x:.4f}, {y:.4f}, {z:.4f} m" in stand.frame_tree.reading.content,
+        "no pose of the frame",
+    )
     rows = page.page.locator("summary:visible")
     page.until(lambda: rows.count() == len(stand.robot.bodies) + 1, "the tree has other rows")
     page.open("Save")
@@ -123,7 +144,9 @@ def test_what_is_shown_is_in_the_picture_and_can_be_kept(page, tmp_path):
     kept.value.save_as(tmp_path / "robot.png")
     seen = np.asarray(Image.open(tmp_path / "robot.png").convert("RGB")) / 255.0
     lines, columns = seen.shape[:2]  # all of them, however few a busy browser draws on its page
-    assert lines == TALL and abs(columns / lines - width / height) < 0.05 and bluish(seen).sum() > 400
+    assert (
+        lines == TALL and abs(columns / lines - width / height) < 0.05 and bluish(seen).sum() > 400
+    )
     page.viewer.angles.value = "radians"
 
 
@@ -143,7 +166,9 @@ def test_primitives_and_meshes_are_drawn_in_their_colours(page, tmp_path):
     for k, (name, (shape, color)) in enumerate(SHAPES.items()):
         paint = f'<material name="{name}"><color rgba="{color}"/></material>'
         shape = shape.format(folder=tmp_path)
-        links.append(f'<link name="{name}"><visual><geometry>{shape}</geometry>{paint}</visual></link>')
+        links.append(
+            f'<link name="{name}"><visual><geometry>{shape}</geometry>{paint}</visual></link>'
+        )
         joints.append(
             f'<joint name="to_{name}" type="fixed"><parent link="root"/><child link="{name}"/>'
             f'<origin xyz="{0.5 * k} 0 0.3" rpy="0 0 {0.3 * k}"/></joint>'
@@ -159,7 +184,9 @@ def test_primitives_and_meshes_are_drawn_in_their_colours(page, tmp_path):
         return seen[wanted == 1].min() > seen[wanted == 0].max() + 0.2
 
     for name in SHAPES:
-        page.sees(lambda image, name=name: in_its_colour(image, name), f"{name} is not drawn where it is")
+        page.sees(
+            lambda image, name=name: in_its_colour(image, name), f"{name} is not drawn where it is"
+        )
     assert not stand.scene.missing
     page.keep("shapes")
 
@@ -171,9 +198,13 @@ def test_a_robot_is_loaded_by_its_name(page):
     page.press("show it")
     page.until(lambda: page.viewer.robot.name == "ur3e", "the name was not loaded")
     assert len(page.viewer.stands) == 1
-    page.until(lambda: page.page.get_by_role("tab", name="ur3e").count() == 1, "the robot has no tab")
+    page.until(
+        lambda: page.page.get_by_role("tab", name="ur3e").count() == 1, "the robot has no tab"
+    )
     wrist = page.viewer.robot.pose(page.viewer.scene.q, page.viewer.robot.bodies[-3])[:3, 3]
-    page.sees(lambda image: is_drawn_at(image, *page.projected(wrist), radius=8), "the robot is not drawn")
+    page.sees(
+        lambda image: is_drawn_at(image, *page.projected(wrist), radius=8), "the robot is not drawn"
+    )
 
 
 def test_two_robots_stand_side_by_side(page):
@@ -186,12 +217,17 @@ def test_two_robots_stand_side_by_side(page):
     second.show(UR5E)
     page.viewer.look()
     page.settle()
-    assert second.robot.name == "ur10e" and second.scene.base.position[0] > first.scene.bounds()[1, 0]
+    assert (
+        second.robot.name == "ur10e" and second.scene.base.position[0] > first.scene.bounds()[1, 0]
+    )
     elbows = [
         stand.robot.pose(UR5E, "forearm_link")[:3, 3] + np.array(stand.scene.base.position)
         for stand in page.viewer.stands
     ]
-    page.sees(lambda image: all(is_drawn_at(image, *page.projected(p), radius=8) for p in elbows), "two are not seen")
+    page.sees(
+        lambda image: all(is_drawn_at(image, *page.projected(p), radius=8) for p in elbows),
+        "two are not seen",
+    )
     page.keep("two-robots")
 
 
@@ -199,7 +235,9 @@ def test_a_motion_plays_pauses_and_is_scrubbed(page):
     stand = fresh(page, "charmie")
     before = stand.scene.q
     page.tick("play")
-    page.until(lambda: np.abs(stand.scene.q - before).max() > 1e-2, "the motion does not move the robot")
+    page.until(
+        lambda: np.abs(stand.scene.q - before).max() > 1e-2, "the motion does not move the robot"
+    )
     page.tick("play")
     page.until(lambda: not page.viewer.playing.value, "it does not pause")
     with page.viewer.lock:  # a last frame may have been on its way
@@ -221,7 +259,8 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
     row = stand.playback.row(2.0)  # where strut act5 pushes most of all actuators
     vectors = stand.playback.vectors
     sizes = np.linalg.norm(vectors.pushes[row], axis=-1)
-    strongest = np.where(sizes > 0.999 * sizes.max(), vectors.pushes[row, :, 2], -np.inf).argmax()  # its upper end
+    # its upper end
+    strongest = np.where(sizes > 0.999 * sizes.max(), vectors.pushes[row, :, 2], -np.inf).argmax()
     push, at = vectors.pushes[row, strongest], vectors.push_at[row, strongest]
     assert np.linalg.norm(push) == pytest.approx(vectors.largest_push, rel=1e-3)
     page.viewer.seek(2.0)
@@ -241,14 +280,19 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
         return float((near[..., 0] - near[..., 1:].max(axis=-1)).max())
 
     assert max(redness(without, *place) for place in along()) < 0.1
-    page.sees(lambda image: min(redness(image, *p) for p in along()) > 0.25, "the largest load's arrow is not red")
+    page.sees(
+        lambda image: min(redness(image, *p) for p in along()) > 0.25,
+        "the largest load's arrow is not red",
+    )
     page.open("Plots")
     page.choose("column", "actuator.act5")
     page.press("plot it")
     page.until(lambda: "actuator.act5" in stand.plots, "the plot was not made")
     page.there(page.page.locator(".uplot canvas"), "a chart").first.wait_for()
     plot = stand.plots["actuator.act5"]
-    assert float(plot.reading.content) == pytest.approx(stand.playback.columns["actuator.act5"][row], rel=1e-4)
+    assert float(plot.reading.content) == pytest.approx(
+        stand.playback.columns["actuator.act5"][row], rel=1e-4
+    )
     page.keep("charmie-loads")
     page.press("remove")
     page.until(lambda: not stand.plots, "the plot was not removed")
@@ -262,10 +306,14 @@ def test_a_dragged_target_is_followed_and_all_branches_are_ghosts(page):
     goal = stand.robot.pose(UR5E, stand.tip)
     for q in stand.target.ghosts.q:
         np.testing.assert_allclose(stand.robot.pose(q, stand.tip), goal, atol=1e-8)
-    elbows = [page.projected(stand.robot.pose(q, "forearm_link")[:3, 3]) for q in stand.target.ghosts.q]
+    elbows = [
+        page.projected(stand.robot.pose(q, "forearm_link")[:3, 3]) for q in stand.target.ghosts.q
+    ]
 
     def ghostly(image):
-        inside = [(r, c) for r, c in elbows if 3 < r < image.shape[0] - 4 and 3 < c < image.shape[1] - 4]
+        inside = [
+            (r, c) for r, c in elbows if 3 < r < image.shape[0] - 4 and 3 < c < image.shape[1] - 4
+        ]
         near = [image[r - 3 : r + 4, c - 3 : c + 4].min() for r, c in inside]
         return len(near) >= 4 and max(near) < 0.97
 
@@ -277,13 +325,21 @@ def test_a_dragged_target_is_followed_and_all_branches_are_ghosts(page):
         reach = 0.6 * stand.target.gizmo.scale
         return page.on_screen(at + reach * z), page.on_screen(at + (reach + 0.08) * z)
 
-    page.drag_until(along_z, lambda: np.abs(stand.scene.q - UR5E).max() > 1e-3, "dragging did not move the robot")
+    page.drag_until(
+        along_z,
+        lambda: np.abs(stand.scene.q - UR5E).max() > 1e-3,
+        "dragging did not move the robot",
+    )
     tip = lambda q: stand.robot.pose(q, stand.tip)
     page.until(
-        lambda: np.abs(tip(stand.scene.q)[:3, 3] - stand.target.gizmo.position).max() < 1e-5, "it does not follow"
+        lambda: np.abs(tip(stand.scene.q)[:3, 3] - stand.target.gizmo.position).max() < 1e-5,
+        "it does not follow",
     )
     page.until(
-        lambda: len(found := stand.target.ghosts.q) == 8 and np.abs(tip(found) - tip(stand.scene.q)).max() < 1e-5,
+        lambda: (
+            len(found := stand.target.ghosts.q) == 8
+            and np.abs(tip(found) - tip(stand.scene.q)).max() < 1e-5
+        ),
         "the ghosts do not follow",
     )
 
@@ -291,7 +347,10 @@ def test_a_dragged_target_is_followed_and_all_branches_are_ghosts(page):
 def test_closed_loops_move_with_their_actuators(page):
     stand = fresh(page, "stewart-gough")
     page.type_number("leg_0 [m]", 0.75)
-    page.until(lambda: abs(stand.robot.to_actuators(stand.scene.q)[0][0] - 0.75) < 1e-9, "the strut did not move")
+    page.until(
+        lambda: abs(stand.robot.to_actuators(stand.scene.q)[0][0] - 0.75) < 1e-9,
+        "the strut did not move",
+    )
     found = stand.robot.members(stand.scene.q)["leg_0"]
     node = stand.scene.members.nodes["leg_0"][0]
     np.testing.assert_allclose(node.position, found.first, atol=1e-6)
@@ -306,7 +365,9 @@ def test_frames_points_inertia_and_centre_of_mass_are_shown(page):
     for label in ("frames", "named points", "inertia boxes", "centre of mass"):
         page.tick(label)
     page.until(lambda: stand.scene.center is not None, "the options were not taken")
-    np.testing.assert_allclose(stand.scene.center.position, stand.robot.center_of_mass(stand.scene.q), atol=1e-9)
+    np.testing.assert_allclose(
+        stand.scene.center.position, stand.robot.center_of_mass(stand.scene.q), atol=1e-9
+    )
     label = f"{stand.robot.bodies[-1]}.D"
     page.until(lambda: page.page.get_by_text(label).count() > 0, "points have no labels")
     place = page.projected(np.array(stand.scene.center.position))
@@ -362,14 +423,17 @@ def test_a_click_on_a_vertex_shows_its_branches(page):
 
 
 def test_an_obstacle_dragged_into_the_arm_turns_both_red(page, tmp_path):
-    """Shapes lie over the arm, a line with its number joins the nearest points, and what touches is red."""
+    """Shapes lie over the arm, a line with its number joins the nearest points,
+    and what touches is red."""
     robot = shaped_ur5e()
     stand = fresh(page, robot, UR5E)
     panel = stand.panels["collision"]
     part = "forearm_link"
     middle = (robot.pose(UR5E, part) @ [*robot_ball(robot, part), 1.0])[:3]
     # the block stands off along the axis that is seen longest, to be pulled back along it
-    away = [np.array(page.on_screen(middle + 0.2 * axis)) - page.on_screen(middle) for axis in np.eye(3)]
+    away = [
+        np.array(page.on_screen(middle + 0.2 * axis)) - page.on_screen(middle) for axis in np.eye(3)
+    ]
     axis = np.eye(3)[int(np.argmax([np.linalg.norm(way) for way in away]))]
     cell = tmp_path / "cell.obstacles.yaml"
     save_obstacles(Obstacles({"block": Box((0.1, 0.1, 0.1), middle + 0.2 * axis)}), cell)
@@ -380,7 +444,10 @@ def test_an_obstacle_dragged_into_the_arm_turns_both_red(page, tmp_path):
     page.until(lambda: "are apart by" in panel.status.content, "no distance is told")
     nearest = panel.model.clearance(UR5E, panel.obstacles)
     # the line runs between the nearest points, and its number is written on the page
-    ends = [page.projected(nearest.point + t * (nearest.other_point - nearest.point)) for t in (0.25, 0.75)]
+    ends = [
+        page.projected(nearest.point + t * (nearest.other_point - nearest.point))
+        for t in (0.25, 0.75)
+    ]
 
     def line(image) -> bool:  # its number may cover one half of it
         return any(magenta(around(image, at)).any() for at in ends)
@@ -389,7 +456,10 @@ def test_an_obstacle_dragged_into_the_arm_turns_both_red(page, tmp_path):
     assert panel.number == f"{1e3 * nearest.distance:.1f} mm"
     row, column = page.projected(0.5 * (nearest.point + nearest.other_point))
     written = (slice(row, row + 20), slice(column, column + 60))
-    page.sees(lambda image: black(image[written]).sum() > black(before[written]).sum() + 15, "the line has no number")
+    page.sees(
+        lambda image: black(image[written]).sum() > black(before[written]).sum() + 15,
+        "the line has no number",
+    )
     link = page.projected(middle)
     assert not magenta(before).any() and not reddish(around(seen, link, 25)).any()
     greener = around(seen - before, link)
@@ -404,9 +474,12 @@ def test_an_obstacle_dragged_into_the_arm_turns_both_red(page, tmp_path):
 
     is_inside = lambda: "overlap by" in panel.status.content
     page.drag_until(back_into_the_arm, is_inside, "the block did not follow the drag into the arm")
-    touching = {name for c in panel.model.contacts(UR5E, panel.obstacles) for name in (c.body, c.other)}
+    touching = {
+        name for c in panel.model.contacts(UR5E, panel.obstacles) for name in (c.body, c.other)
+    }
     assert {"block", part} <= touching and f"{part} is " in panel.status.content
-    red = lambda image: reddish(around(image, page.projected(middle), 25)).mean() > 0.1  # the camera may have turned
+    # the camera may have turned
+    red = lambda image: reddish(around(image, page.projected(middle), 25)).mean() > 0.1
     page.sees(red, "what touches is not red")
     page.keep("touching")
 
@@ -419,7 +492,9 @@ def robot_ball(robot, part):
 def around(image, at, radius=6):
     """The picture within some pixels of a place."""
     row, column = at
-    return image[max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1]
+    return image[
+        max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1
+    ]
 
 
 def black(image):
@@ -433,4 +508,8 @@ def magenta(image):
 
 def reddish(image):
     """Red as what touches, not purple; the arrows of handles have no blue."""
-    return (image[..., 0] > image[..., 1] + 0.2) & (image[..., 2] > 0.12) & (image[..., 0] > image[..., 2] + 0.25)
+    return (
+        (image[..., 0] > image[..., 1] + 0.2)
+        & (image[..., 2] > 0.12)
+        & (image[..., 0] > image[..., 2] + 0.25)
+    )

@@ -1,4 +1,5 @@
-"""Parts of the viewer without a browser: shapes, postures, loads as vectors, columns, sliders, safety."""
+"""Parts of the viewer without a browser: shapes, postures, loads as vectors, columns, sliders,
+safety."""
 
 from __future__ import annotations
 
@@ -68,7 +69,9 @@ def test_shapes_are_closed_and_seen_from_outside(shape, expected):
 def test_a_coil_reaches_from_end_to_end_and_is_seen_from_outside():
     shape = triangles.coil(0.05, 0.01, 0.5)
     assert volume(shape) > 0
-    assert shape[0][:, 2].min() == pytest.approx(0, abs=0.03) and shape[0][:, 2].max() == pytest.approx(1, abs=0.03)
+    assert shape[0][:, 2].min() == pytest.approx(0, abs=0.03) and shape[0][
+        :, 2
+    ].max() == pytest.approx(1, abs=0.03)
 
 
 def test_arrows_point_along_z_or_turn_about_it():
@@ -76,29 +79,35 @@ def test_arrows_point_along_z_or_turn_about_it():
     assert vertices[:, 2].max() == 1 and np.allclose(vertices[vertices[:, 2].argmax()], [0, 0, 1])
     assert volume(triangles.arrow()) > 0 and volume(triangles.turning_arrow()) > 0
     vertices, _ = triangles.turning_arrow()
-    tip = vertices[np.argmax(np.arctan2(-vertices[:, 1], -vertices[:, 0]))]  # furthest counter-clockwise
+    # furthest counter-clockwise
+    tip = vertices[np.argmax(np.arctan2(-vertices[:, 1], -vertices[:, 0]))]
     assert abs(tip[2]) < 0.06 and 0.9 < np.hypot(*tip[:2]) < 1.2
 
 
 def test_z_is_turned_to_any_direction():
     directions = np.vstack([np.random.default_rng(0).normal(size=(50, 3)), np.eye(3), -np.eye(3)])
     R = triangles.turn_z_to(directions)
-    np.testing.assert_allclose(R @ R.swapaxes(1, 2), np.broadcast_to(np.eye(3), R.shape), atol=1e-15)
+    np.testing.assert_allclose(
+        R @ R.swapaxes(1, 2), np.broadcast_to(np.eye(3), R.shape), atol=1e-15
+    )
     np.testing.assert_allclose(np.linalg.det(R), 1.0, atol=1e-14)
-    np.testing.assert_allclose(R[:, :, 2], directions / np.linalg.norm(directions, axis=1, keepdims=True), atol=1e-15)
+    np.testing.assert_allclose(
+        R[:, :, 2], directions / np.linalg.norm(directions, axis=1, keepdims=True), atol=1e-15
+    )
 
 
 def test_quaternions_are_scipys():
     from scipy.spatial.transform import Rotation
 
     turns = Rotation.random(500, rng=np.random.default_rng(1))
-    halves = Rotation.from_rotvec(
-        np.pi * np.vstack([np.eye(3), -np.eye(3)])
-    )  # w = 0, where naive formulas divide by it
+    # w = 0, where naive formulas divide by it
+    halves = Rotation.from_rotvec(np.pi * np.vstack([np.eye(3), -np.eye(3)]))
     for each in (turns, halves):
         ours, theirs = quaternions(each.as_matrix()), np.roll(each.as_quat(), 1, axis=1)
         assert np.abs(np.abs((ours * theirs).sum(axis=1)) - 1).max() < 1e-14
-    np.testing.assert_allclose(matrix(3.0 * quaternions(turns.as_matrix()[0])), turns.as_matrix()[0], atol=1e-14)
+    np.testing.assert_allclose(
+        matrix(3.0 * quaternions(turns.as_matrix()[0])), turns.as_matrix()[0], atol=1e-14
+    )
 
 
 def test_stl_files_are_read_as_trimesh_reads_them(tmp_path):
@@ -115,7 +124,9 @@ def test_stl_files_are_read_as_trimesh_reads_them(tmp_path):
     two = trimesh.Scene()
     for k, color in enumerate(([250, 10, 20, 255], [10, 20, 250, 255])):
         block = trimesh.creation.box((1, 1, 1 + k))
-        block.visual = trimesh.visual.TextureVisuals(material=trimesh.visual.material.SimpleMaterial(diffuse=color))
+        block.visual = trimesh.visual.TextureVisuals(
+            material=trimesh.visual.material.SimpleMaterial(diffuse=color)
+        )
         two.add_geometry(block, transform=trimesh.transformations.translation_matrix([3 * k, 0, 0]))
     two.export(tmp_path / "two.glb")
     parts = read_mesh(str(tmp_path / "two.glb"))
@@ -123,7 +134,8 @@ def test_stl_files_are_read_as_trimesh_reads_them(tmp_path):
         (250, 10, 20): 1.0,
         (10, 20, 250): 2.0,
     }
-    assert max(part.vertices[:, 0].max() for part in parts) == pytest.approx(3.5)  # placed as the file says
+    # placed as the file says
+    assert max(part.vertices[:, 0].max() for part in parts) == pytest.approx(3.5)
     (tmp_path / "broken.stl").write_bytes(b"solid nothing")
     with pytest.raises(InvalidFile, match=r"broken.stl"):
         read_mesh(str(tmp_path / "broken.stl"))
@@ -137,7 +149,9 @@ def test_sharp_edges_stay_sharp_and_round_surfaces_smooth():
     assert len(vertices) == 24 and volume((vertices, faces)) == pytest.approx(6.0)  # three a corner
     round_ = trimesh.creation.icosphere(subdivisions=4)
     vertices, faces = triangles.creased((np.array(round_.vertices), np.array(round_.faces)))
-    assert len(vertices) < 1.5 * len(round_.vertices) and volume((vertices, faces)) == pytest.approx(round_.volume)
+    assert len(vertices) < 1.5 * len(round_.vertices) and volume(
+        (vertices, faces)
+    ) == pytest.approx(round_.volume)
 
 
 def test_the_inertia_box_has_the_bodys_inertia():
@@ -176,8 +190,16 @@ def test_columns_have_units():
         "actuator.th7a": "N m",
         "power.th7a": "W",
     }
-    units |= {"position.3.x": "m", "moment.3.z": "N m", "length.act5": "m", "command.act5": "m", "force.base.z": "N"}
-    assert {column: unit(robot, column) for column in units} == units and set(units) <= set(column_names(robot))
+    units |= {
+        "position.3.x": "m",
+        "moment.3.z": "N m",
+        "length.act5": "m",
+        "command.act5": "m",
+        "force.base.z": "N",
+    }
+    assert {column: unit(robot, column) for column in units} == units and set(units) <= set(
+        column_names(robot)
+    )
 
 
 def test_load_vectors_are_the_analysis_in_world_axes():
@@ -190,23 +212,30 @@ def test_load_vectors_are_the_analysis_in_world_axes():
     np.testing.assert_allclose(vectors.forces[k, column], wrench[:3], atol=1e-9)
     np.testing.assert_allclose(vectors.moments[k, column], wrench[3:], atol=1e-9)
     np.testing.assert_allclose(vectors.at[k, column], analysis.poses["3"][k, :3, 3], atol=1e-12)
-    act5 = np.flatnonzero(np.abs(np.linalg.norm(vectors.pushes[k], axis=1) - abs(analysis["actuator.act5"][k])) < 1e-9)
+    act5 = np.flatnonzero(
+        np.abs(np.linalg.norm(vectors.pushes[k], axis=1) - abs(analysis["actuator.act5"][k])) < 1e-9
+    )
     assert len(act5) == 2  # on both ends, against each other
     np.testing.assert_allclose(vectors.pushes[k, act5[0]], -vectors.pushes[k, act5[1]], atol=1e-12)
     member = analysis.members["act5"]
     head = act5[np.linalg.norm(vectors.push_at[k, act5] - member.second[k], axis=1).argmin()]
+    # positive pushes its head away from its foot
     np.testing.assert_allclose(
         vectors.pushes[k, head], analysis["actuator.act5"][k] * member.direction[k], atol=1e-9
-    )  # positive pushes its head away from its foot
+    )
     assert set(vectors.axial) >= {"act4", "act5", "5s"}
-    np.testing.assert_allclose(vectors.turned_back(vectors.forces, k)[column], analysis.loads.joint_wrench("3")[k, :3])
+    np.testing.assert_allclose(
+        vectors.turned_back(vectors.forces, k)[column], analysis.loads.joint_wrench("3")[k, :3]
+    )
     turning = [n for n in analysis.loads.actuators if n.startswith("th")]
     assert len(vectors.turn_bodies) == len(turning)
     axes = {j.name: (j.child, np.array(j.axis, dtype=float)) for j in robot.model.joints}
     for i, motor in enumerate(turning):
         body, axis = axes[motor]
         assert vectors.turn_bodies[i] == body
-        np.testing.assert_allclose(vectors.turns_on_body[k, i], analysis[f"actuator.{motor}"][k] * axis, atol=1e-12)
+        np.testing.assert_allclose(
+            vectors.turns_on_body[k, i], analysis[f"actuator.{motor}"][k] * axis, atol=1e-12
+        )
 
 
 def test_a_playback_has_the_motions_postures():
@@ -227,7 +256,8 @@ def test_a_playback_has_the_motions_postures():
 
 
 def test_a_motion_is_drawn_as_it_is_computed():
-    """Hinges are drawn by their rotation alone: composed along the tree, the nodes must stand where the bodies do."""
+    """Hinges are drawn by their rotation alone: composed along the tree,
+    the nodes must stand where the bodies do."""
     with Viewer(lw.load("charmie"), port=0) as shown:
         shown.load_motion("validation")
         for t in (0.0, 1.7, 0.4, 4.9):
@@ -235,7 +265,8 @@ def test_a_motion_is_drawn_as_it_is_computed():
             playback = shown.stands[0].playback
             poses = shown.robot.forward_kinematics(playback.states[0][playback.row(t)])
             for body in shown.robot.bodies:
-                np.testing.assert_allclose(drawn_pose(shown.scene, body), poses[body], atol=1e-8)  # viser skips less
+                # viser skips less
+                np.testing.assert_allclose(drawn_pose(shown.scene, body), poses[body], atol=1e-8)
             found = shown.robot.members(playback.states[0][playback.row(t)])
             for name in ("act5", "5s", "4slb"):  # a strut and two springs
                 (node, *_), member = shown.scene.members.nodes[name], found[name]
@@ -245,7 +276,8 @@ def test_a_motion_is_drawn_as_it_is_computed():
         assert len(playback.postures.steps.turns) < len(shown.robot.bodies)
         shown.stands[0].trail("12a.D")
         path = shown.robot.pose(playback.states[0], "12a.D")[:, :3, 3]
-        np.testing.assert_allclose(shown.stands[0]._trail.points[:, 1], path[1:], atol=1e-6)  # single precision
+        # single precision
+        np.testing.assert_allclose(shown.stands[0]._trail.points[:, 1], path[1:], atol=1e-6)
 
 
 def windows(port):
@@ -257,7 +289,9 @@ def windows(port):
 
     unpack = zstandard.ZstdDecompressor()
     protocol = [f"viser-v{viser.__version__}"]
-    with connect(f"ws://127.0.0.1:{port}", subprotocols=protocol, max_size=None, open_timeout=HUNG) as connection:
+    with connect(
+        f"ws://127.0.0.1:{port}", subprotocols=protocol, max_size=None, open_timeout=HUNG
+    ) as connection:
         while True:
             data = connection.recv(timeout=HUNG)
             size = int.from_bytes(data[8:16], "little")
@@ -265,7 +299,8 @@ def windows(port):
 
 
 def test_a_frame_reaches_the_browser_whole():
-    """Else bodies move on while their loads wait: viser cuts after 128 messages, and newer replace those waiting."""
+    """Else bodies move on while their loads wait: viser cuts after 128 messages,
+    and newer replace those waiting."""
     with Viewer(lw.load("charmie"), port=0) as shown:
         shown.load_motion("validation")
         assert shown.stands[0].playback.vectors is not None
@@ -276,11 +311,17 @@ def test_a_frame_reaches_the_browser_whole():
             pass
         shown.seek(2.0)
         for messages in stream:
-            moved = {m["name"] for m in messages if m["type"] in ("SetOrientationMessage", "SetPositionMessage")}
+            moved = {
+                m["name"]
+                for m in messages
+                if m["type"] in ("SetOrientationMessage", "SetPositionMessage")
+            }
             if moved:
                 break
         assert len(messages) > 128
-        assert any(name.endswith("/12a") for name in moved) and any("/loads/push" in name for name in moved)
+        assert any(name.endswith("/12a") for name in moved) and any(
+            "/loads/push" in name for name in moved
+        )
         stream.close()
 
 
@@ -318,7 +359,8 @@ def test_joints_of_a_closed_loop_take_the_others_with_them(viewer):
     crank = stand.joints.coordinates[0]
     stand._joint(crank, 1.4)
     assert stand.scene.q[0] == pytest.approx(1.4)
-    assert stand.robot.assemble(stand.scene.q).error < 1e-10  # where it stands the loop is closed already
+    # where it stands the loop is closed already
+    assert stand.robot.assemble(stand.scene.q).error < 1e-10
     assert not stand.status.content
 
 
@@ -339,7 +381,8 @@ def test_loads_that_hold_a_robot_still_are_its_weight(viewer):
     drawn = stand.scene.loads.pointers["joint forces"]
     assert drawn.visible and sum(node.visible for node in drawn.nodes) == still.forces.shape[1]
     R = drawn_pose(stand.scene, still.bodies[0])[:3, :3]  # the arrow hangs on its body
-    np.testing.assert_allclose(R @ matrix(drawn.nodes[0].wxyz)[:, 2], [0, 0, 1], atol=1e-9)  # the ground pushes up
+    # the ground pushes up
+    np.testing.assert_allclose(R @ matrix(drawn.nodes[0].wxyz)[:, 2], [0, 0, 1], atol=1e-9)
     assert drawn.nodes[0].scale == pytest.approx(stand.scene.loads.longest)
     np.testing.assert_array_equal(drawn.nodes[0].color, LOAD_SCALE[-1])
     assert f"{9.81 * mass:.4g} N" in stand.legend.content
@@ -401,7 +444,8 @@ def test_frames_and_points_stand_where_the_robot_has_them(viewer):
 
 
 def test_clicks_that_come_at_once_do_not_meet(viewer):
-    """A browser's clicks come in threads of their own: no arrow may be made twice, else one of them is a dead node."""
+    """A browser's clicks come in threads of their own: no arrow may be made twice,
+    else one of them is a dead node."""
     from concurrent.futures import ThreadPoolExecutor
 
     stand = viewer.load("arm-6")
@@ -410,12 +454,15 @@ def test_clicks_that_come_at_once_do_not_meet(viewer):
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda kind: setattr(stand.options[kind], "value", True), kinds))
     stand.show(stand.robot.random(seed=5))  # writes to every node, and a dead one refuses
-    assert not stand.status.content and all(stand.scene.loads.pointers[kind].visible for kind in kinds[:2])
+    assert not stand.status.content and all(
+        stand.scene.loads.pointers[kind].visible for kind in kinds[:2]
+    )
 
 
 @pytest.mark.parametrize("which", ["joint", "strut", "time"])
 def test_what_a_person_drags_on_is_not_lost(viewer, which, monkeypatch):
-    """Events come in threads of their own: while one moves the robot, the slider may be further already."""
+    """Events come in threads of their own: while one moves the robot,
+    the slider may be further already."""
     stand = viewer.load("stewart-gough" if which == "strut" else "arm-4")
     t = np.linspace(0.0, 4.0, 401)
     if which == "time":
@@ -468,14 +515,21 @@ def test_a_client_cannot_make_it_read_files(viewer, tmp_path):
             viewer.load(name)
     with pytest.raises(UnknownName, match='did you mean "ur5e"'):
         viewer.load("ur5ee")
-    for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/etc/passwd", f"/{secret}", "/..%5c..%5cetc/passwd"):
+    for path in (
+        "/../../../../etc/passwd",
+        "/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+        f"/{secret}",
+        "/..%5c..%5cetc/passwd",
+    ):
         assert answer_of(f"{viewer.address}{path}") == 404
 
 
 def test_it_listens_to_this_machine_alone(viewer):
     assert viewer.address.startswith("http://127.0.0.1:")
     listening = [
-        line.split() for line in Path("/proc/net/tcp").read_text().splitlines() if f":{viewer.port:04X} " in line
+        line.split()
+        for line in Path("/proc/net/tcp").read_text().splitlines()
+        if f":{viewer.port:04X} " in line
     ]
     ours = [fields[1] for fields in listening if fields[3] == "0A"]
     assert ours == [f"0100007F:{viewer.port:04X}"]
@@ -495,7 +549,9 @@ def test_a_taken_port_is_passed_over_for_the_next(command):
         Viewer(lw.load("arm-2"), port=70000)
 
 
-@pytest.mark.parametrize(("host", "named"), [("0.0.0.0", "127.0.0.1"), ("localhost", "localhost"), ("::1", "[::1]")])
+@pytest.mark.parametrize(
+    ("host", "named"), [("0.0.0.0", "127.0.0.1"), ("localhost", "localhost"), ("::1", "[::1]")]
+)
 def test_the_address_can_be_opened(host, named):
     known = Path("/proc/net/if_inet6")
     if host == "::1" and not (known.exists() and f"{1:032x}" in known.read_text()):
@@ -544,7 +600,9 @@ def test_the_scene_is_for_scripts_too():
         path = robot.pose(robot.random(20, seed=2), tip)[:, :3, 3]
         assert scene.trail("path", path).points.shape == (19, 2, 3)
         arrows = scene.arrows("pulls", path[:3], np.diag([1.0, 2.0, 3.0]), 0.1)
-        np.testing.assert_allclose([node.scale for node in arrows.nodes], [0.1, 0.2, 0.3], atol=1e-12)
+        np.testing.assert_allclose(
+            [node.scale for node in arrows.nodes], [0.1, 0.2, 0.3], atol=1e-12
+        )
         np.testing.assert_allclose(matrix(arrows.nodes[0].wxyz)[:, 2], [1, 0, 0], atol=1e-12)
         np.testing.assert_allclose(arrows.nodes[1].position, path[1], atol=1e-12)
         np.testing.assert_array_equal(arrows.nodes[2].color, LOAD_SCALE[-1])
@@ -573,7 +631,8 @@ def command():
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # background jobs have none
+            # background jobs have none
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         started.append(process)
         return process
@@ -597,10 +656,16 @@ def test_the_command_ends_cleanly_by_ctrl_c(command):
 
 
 def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path):
-    (tmp_path / "broken.urdf").write_text("<robot name='x'><link name='a'/><joint name='j' type='screw'/></robot>")
+    (tmp_path / "broken.urdf").write_text(
+        "<robot name='x'><link name='a'/><joint name='j' type='screw'/></robot>"
+    )
     (tmp_path / "wave.csv").write_text("time,q.th7,q.th8\n0,0,0\n1,0.5,0.2\n")
     for arguments, code, words in (
-        (("arm-2", "--port", "0", "--seconds", "0.1", "--motion", str(tmp_path / "wave.csv")), 0, ""),
+        (
+            ("arm-2", "--port", "0", "--seconds", "0.1", "--motion", str(tmp_path / "wave.csv")),
+            0,
+            "",
+        ),
         (("arm-22",), 3, 'did you mean "arm-2"'),
         (("arm-2", "--motion", "dance"), 3, "dance"),
         (("arm-2", "--q", "0.1 much"), 5, "much"),
@@ -608,4 +673,6 @@ def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path):
         (("arm-2", "--host", "203.0.113.7"), 5, "203.0.113.7"),  # of documentation: nobody has it
     ):
         done = shared_server().run("view", *arguments)
-        assert done.returncode == code and words in done.stderr and "Traceback" not in done.stderr, (arguments, done)
+        assert (
+            done.returncode == code and words in done.stderr and "Traceback" not in done.stderr
+        ), (arguments, done)

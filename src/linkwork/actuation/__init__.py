@@ -1,4 +1,4 @@
-"""Actuation: motors, transmissions and named motions: how commands move the coordinates of a robot, and back."""
+"""Actuation: motors, transmissions, motions: how commands move a robot's coordinates, and back."""
 
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.doors import open_doors

@@ -1,4 +1,5 @@
-"""Conversion: joint coordinates with their rates from commands, in closed form or by solving the loops."""
+"""Conversion: joint coordinates with their rates from commands,
+in closed form or by solving the loops."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def from_actuators(
     q0: Any = None,
     variables: Mapping[str, Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, v, a (..., nq), (..., nv), (..., nv) for commands c, their rates cd and second derivatives cdd.
+    """q, v, a (..., nq), (..., nv), (..., nv) for commands c,
+    their rates cd and second derivatives cdd.
 
     Left out, cd and cdd are zero; at a dead point only positions exist, so rates are refused there.
     """
@@ -36,7 +38,12 @@ def from_actuators(
     if layout.implicit:
         return solve(subject, c, cd, cdd, q0, variables)
     if q0 is not None:  # needed only where loops have several assemblies, but wrong is wrong
-        finite_rows(q0, subject.nq, "from_actuators: q0", f'robot "{subject.model.name}" has nq = {subject.nq}')
+        finite_rows(
+            q0,
+            subject.nq,
+            "from_actuators: q0",
+            f'robot "{subject.model.name}" has nq = {subject.nq}',
+        )
     at_rest = cd is None and cdd is None
     zeros = np.zeros(layout.sizes[1])
     arguments = [c] if at_rest else [c, zeros if cd is None else cd, zeros if cdd is None else cdd]
@@ -55,12 +62,16 @@ def from_actuators(
 def _forward_caller(subject: Subject, name: str) -> Callable[..., Any]:
     """The fastest callable for commands."""
     kernel = lambda: quantities.kernel_of(subject, name)
-    return subject.once((_forward_caller, name), lambda: kernel().caller(_context(subject, layout_of(subject))))
+    return subject.once(
+        (_forward_caller, name), lambda: kernel().caller(_context(subject, layout_of(subject)))
+    )
 
 
 def command_guard(subject: Subject) -> str:
     """What it means where a command has no coordinates; nothing where every command has some."""
-    guarded = any(d.drive.inside([SX.sym("c") for _ in d.commands]) for d in layout_of(subject).driven)
+    guarded = any(
+        d.drive.inside([SX.sym("c") for _ in d.commands]) for d in layout_of(subject).driven
+    )
     return "a command is outside its range" if guarded else ""
 
 
@@ -80,5 +91,15 @@ def traced_forward_at_rest(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
 def _context(subject: Subject, layout: CommandLayout) -> Context:
     who = f'robot "{subject.model.name}"'
     n, m = layout.sizes
-    commands = f"{who} has {n} commands: {', '.join(layout.names[:8])}{', ...' if len(layout.names) > 8 else ''}"
-    return Context(who, {"c": commands, "cd": f"{who} has {m} command rates", "cdd": f"{who} has {m} command rates"})
+    commands = (
+        f"{who} has {n} commands: "
+        f"{', '.join(layout.names[:8])}{', ...' if len(layout.names) > 8 else ''}"
+    )
+    return Context(
+        who,
+        {
+            "c": commands,
+            "cd": f"{who} has {m} command rates",
+            "cdd": f"{who} has {m} command rates",
+        },
+    )

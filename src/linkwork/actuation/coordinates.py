@@ -29,9 +29,14 @@ Triple = tuple[SX, SX, SX]
 
 
 def to_actuators(
-    subject: Subject, q: Any, v: Any = None, a: Any = None, variables: Mapping[str, Any] | None = None
+    subject: Subject,
+    q: Any,
+    v: Any = None,
+    a: Any = None,
+    variables: Mapping[str, Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. Left out, v and a are zero.
+    """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. Left out,
+    v and a are zero.
 
     Loops must be closed: a machine whose rods are apart has no commands.
     """
@@ -39,14 +44,24 @@ def to_actuators(
 
 
 def commands_of(
-    subject: Subject, q: Any, v: Any = None, a: Any = None, variables: Mapping[str, Any] | None = None
+    subject: Subject,
+    q: Any,
+    v: Any = None,
+    a: Any = None,
+    variables: Mapping[str, Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As `to_actuators`, each command from its own joints alone: loops may be open."""
     return _answered(subject, "to_actuators", False, q, v, a, variables)
 
 
 def _answered(
-    subject: Subject, who: str, closed: bool, q: Any, v: Any, a: Any, variables: Mapping[str, Any] | None
+    subject: Subject,
+    who: str,
+    closed: bool,
+    q: Any,
+    v: Any,
+    a: Any,
+    variables: Mapping[str, Any] | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     zeros = np.zeros(subject.nv)
     arguments = [q, zeros if v is None else v, zeros if a is None else a]
@@ -62,12 +77,17 @@ def _answered(
 
 def _backward_caller(subject: Subject, closed: bool) -> Callable[..., Any]:
     """The fastest callable for joint coordinates, which asks for closed loops or does not."""
-    kernel = lambda: quantities.kernel_of(subject, "to_actuators_closed" if closed else "to_actuators")
-    return subject.once((_backward_caller, closed), lambda: kernel().caller(quantities.context_of(subject)))
+    kernel = lambda: quantities.kernel_of(
+        subject, "to_actuators_closed" if closed else "to_actuators"
+    )
+    return subject.once(
+        (_backward_caller, closed), lambda: kernel().caller(quantities.context_of(subject))
+    )
 
 
 def forward(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:
-    """((q, v, a), guards) of a robot whose transmissions all have closed forms; guards must not be negative."""
+    """((q, v, a), guards) of a robot whose transmissions all have closed forms;
+    guards must not be negative."""
     if layout_of(subject).implicit:
         raise NotPossible(f'robot "{subject.model.name}" has loops without a closed form')
     return known_motion(subject, tree, c, cd, cdd)
@@ -83,8 +103,14 @@ def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[
         v[at_v : at_v + nv], a[at_v : at_v + nv] = cd[at_cd : at_cd + nv], cdd[at_cd : at_cd + nv]
     for driven, drive in drives(subject, tree):
         commands = [c[k] for k in driven.commands]
-        motion = drive.forward(commands, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates])
-        for target, indices, values in ((q, driven.q, motion[0]), (v, driven.v, motion[1]), (a, driven.v, motion[2])):
+        motion = drive.forward(
+            commands, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates]
+        )
+        for target, indices, values in (
+            (q, driven.q, motion[0]),
+            (v, driven.v, motion[1]),
+            (a, driven.v, motion[2]),
+        ):
             for k, value in zip(indices, values, strict=True):
                 target[k] = value
         guards += drive.inside(commands)
@@ -94,14 +120,17 @@ def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[
         coupling = couplings[follower.coupling.name]
         first, *rest = [SX(k) for _, k in coupling.terms]
         others = follower.terms[1:]
-        q[follower.q] = (SX(coupling.offset) - sum(f * q[i] for f, (i, _) in zip(rest, others, strict=True))) / first
+        q[follower.q] = (
+            SX(coupling.offset) - sum(f * q[i] for f, (i, _) in zip(rest, others, strict=True))
+        ) / first
         v[follower.v] = -sum(f * v[i] for f, (_, i) in zip(rest, others, strict=True)) / first
         a[follower.v] = -sum(f * a[i] for f, (_, i) in zip(rest, others, strict=True)) / first
     return (q, v, a), guards
 
 
 def backward(subject: Subject, tree: Tree, q: SX, v: SX, a: SX) -> Triple:
-    """(c, cd, cdd) for coordinates of the robot: the closed forms the other way, struts by their lengths."""
+    """(c, cd, cdd) for coordinates of the robot: the closed forms the other way,
+    struts by their lengths."""
     layout = layout_of(subject)
     n, m = layout.sizes
     c, cd, cdd = SX.zeros(n), SX.zeros(m), SX.zeros(m)
@@ -111,14 +140,19 @@ def backward(subject: Subject, tree: Tree, q: SX, v: SX, a: SX) -> Triple:
     wheel = (SX(q), SX(v), SX(a))
     _carry(layout, wheel, +1)
     for driven, drive in drives(subject, tree):
-        values = [[x[k] for k in where] for x, where in zip(wheel, (driven.q, driven.v, driven.v), strict=True)]
+        values = [
+            [x[k] for k in where]
+            for x, where in zip(wheel, (driven.q, driven.v, driven.v), strict=True)
+        ]
         where = (driven.commands, driven.rates, driven.rates)
         for target, places, some in zip((c, cd, cdd), where, drive.backward(*values), strict=True):
             for k, value in zip(places, some, strict=True):
                 target[k] = value
     if layout.struts:
         where = (layout.strut_commands, layout.strut_rates, layout.strut_rates)
-        for target, places, some in zip((c, cd, cdd), where, _strut_motion(tree, layout, q, v, a), strict=True):
+        for target, places, some in zip(
+            (c, cd, cdd), where, _strut_motion(tree, layout, q, v, a), strict=True
+        ):
             for row, k in enumerate(places):
                 target[k] = some[row]
     return c, cd, cdd
@@ -166,10 +200,20 @@ def traced_backward_closed(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
     return *traced_backward(tree, x), OPEN - largest_gap(tree, x.own["q"])
 
 
-def explain(subject: Subject, layout: CommandLayout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:
+def explain(
+    subject: Subject,
+    layout: CommandLayout,
+    c: Any,
+    rates: bool,
+    variables: Mapping[str, Any] | None,
+) -> None:
     """Say which command is out of its range, with the numbers; nothing if none is."""
     commands = as_doubles(c, "from_actuators: c")
-    if commands.ndim == 0 or commands.shape[-1] != layout.sizes[0] or not np.isfinite(commands).all():
+    if (
+        commands.ndim == 0
+        or commands.shape[-1] != layout.sizes[0]
+        or not np.isfinite(commands).all()
+    ):
         return
     for driven in layout.driven:
         if isinstance(driven.drive, (StrutOnHinge, StrutOnSlide)):
@@ -180,16 +224,24 @@ def explain(subject: Subject, layout: CommandLayout, c: Any, rates: bool, variab
             _explain_four_bar(driven, commands[..., driven.commands[0]])
 
 
-def _explain_strut(driven: Driven, drive: StrutOnHinge | StrutOnSlide, lengths: np.ndarray, rates: bool) -> None:
+def _explain_strut(
+    driven: Driven, drive: StrutOnHinge | StrutOnSlide, lengths: np.ndarray, rates: bool
+) -> None:
     low, high = drive.span()
     who = about(driven.element)
     for outside in np.argwhere((lengths < low) | (lengths > high)):
-        text = f"{who}: length {lengths[tuple(outside)]:.6g} m outside {low:.6g} .. {high:.6g} m{_sample(outside)}"
+        text = (
+            f"{who}: length {lengths[tuple(outside)]:.6g} m outside {low:.6g} .. {high:.6g} "
+            f"m{_sample(outside)}"
+        )
         raise InvalidInput(f"from_actuators: {text}")
     geometry = _geometry_ends(drive)
     for at in np.argwhere(np.isin(lengths, geometry)):
         if rates:
-            text = f"{who}: length {lengths[tuple(at)]:.6g} m is a dead point, where rates do not exist{_sample(at)}"
+            text = (
+                f"{who}: length {lengths[tuple(at)]:.6g} m is a dead point, where rates do not "
+                f"exist{_sample(at)}"
+            )
             raise InvalidInput(f"from_actuators: {text}")
 
 
@@ -203,7 +255,10 @@ def _explain_four_bar(driven: Driven, angles: np.ndarray) -> None:
         margins = np.array(check(angles[at])).ravel()
         if not (margins >= 0).all():
             k = int(np.argmin(np.where(np.isnan(margins), -math.inf, margins))) // 2
-            text = f"{about(driven.element)}: at {angles[at]:.6g} rad loop {k} cannot close{_sample(np.array(at))}"
+            text = (
+                f"{about(driven.element)}: at {angles[at]:.6g} rad loop {k} cannot "
+                f"close{_sample(np.array(at))}"
+            )
             raise InvalidInput(f"from_actuators: {text}")
 
 

@@ -1,7 +1,8 @@
-"""Cranks: efforts of four-bar drives for the crank that is commanded, where two belong to one rocker.
+"""Cranks: efforts of four-bar drives for the crank that is commanded,
+where two belong to one rocker.
 
-A crank that goes round moves its rocker to and fro, so that coordinates alone do not say where it stands, and loads
-take the crank nearer zero. Whoever has the commands knows better:
+A crank that goes round moves its rocker to and fro, so that coordinates alone do not say where it
+stands, and loads take the crank nearer zero. Whoever has the commands knows better:
 
     tau = effort dc/dq (q),      effort at c = tau dq/dc (c)
 """
@@ -34,7 +35,8 @@ def traced_factors(tree: Tree, x: Inputs) -> Sequence[SX]:
 
 
 def crank_factors(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
-    """(nc,): what efforts found from q alone are to be multiplied by for the commands c; 1 but for other cranks."""
+    """(nc,): what efforts found from q alone are to be multiplied by for the commands c;
+    1 but for other cranks."""
     factors = SX.ones(layout_of(subject).sizes[1])
     for driven, drive in drives(subject, tree):
         if isinstance(drive, FourBarDrive):

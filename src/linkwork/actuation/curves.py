@@ -10,7 +10,8 @@ from linkwork.model.motions import Pieces
 
 
 class Curves:
-    """Curves (n,) with their rates and second derivatives; those whose pieces start together are one array."""
+    """Curves (n,) with their rates and second derivatives;
+    those whose pieces start together are one array."""
 
     def __init__(self, pieces: Sequence[Pieces]) -> None:
         self.count = len(pieces)
@@ -22,8 +23,11 @@ class Curves:
             for starts, which in together.items()
         ]
 
-    def __call__(self, t: np.ndarray, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x, xd, xdd (..., n) at t (...); where pieces meet, `side` "before" or "after" says which one counts."""
+    def __call__(
+        self, t: np.ndarray, side: str = "after"
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x, xd, xdd (..., n) at t (...); where pieces meet,
+        `side` "before" or "after" says which one counts."""
         values = tuple(np.zeros((*t.shape, self.count)) for _ in range(3))
         for starts, curves, tables in self._groups:
             at = np.searchsorted(starts, t, side="left" if side == "before" else "right") - 1
@@ -35,7 +39,8 @@ class Curves:
 
 
 def jumps(pieces: Pieces) -> list[float]:
-    """Times at which the rate or the second derivative differs between two pieces by more than rounding."""
+    """Times at which the rate or the second derivative differs between two pieces by more than
+    rounding."""
     curve, starts = Curves([pieces]), []
     for start, _ in pieces[1:]:
         before, after = (np.array(curve(np.array(start), side)[1:]) for side in ("before", "after"))
@@ -45,7 +50,8 @@ def jumps(pieces: Pieces) -> list[float]:
 
 
 def _coefficients(curves: list[Pieces]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(pieces, degree + 1, curves) of the curves, of their rates and of their second derivatives."""
+    """(pieces, degree + 1, curves) of the curves, of their rates and of their second
+    derivatives."""
     degree = max(len(c) for pieces in curves for _, c in pieces)
     table = np.zeros((len(curves[0]), max(degree, 1), len(curves)))
     for k, pieces in enumerate(curves):

@@ -1,4 +1,5 @@
-"""Efforts: what motors and actuators do to a robot, and the accelerations that follow with loops kept closed."""
+"""Efforts: what motors and actuators do to a robot,
+and the accelerations that follow with loops kept closed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def loop_dynamics(
 ) -> np.ndarray:
     """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`.
 
-    Loops must be closed; with stabilisation [1/s], which pulls the drift of an integration back, to 5 cm or 0.05 rad.
+    Loops must be closed; with stabilisation [1/s], which pulls the drift of an integration back, to
+    5 cm or 0.05 rad.
     """
     state = {"q": q, "v": v, "effort": effort, "stabilisation": stabilisation}
     try:
@@ -52,7 +54,8 @@ def generalised(subject: Subject, tree: Tree, q: SX, effort: SX) -> SX:
 
 
 def traced_dynamics(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
-    """(a,) of a line of the table, with the guard that loops are closed, or nearly so where they are pulled back."""
+    """(a,) of a line of the table, with the guard that loops are closed,
+    or nearly so where they are pulled back."""
     subject, q, v, alpha = x.subject, x.own["q"], x.own["v"], x.own["stabilisation"]
     (M, *_) = quantities.trace(subject, "mass_matrix").call([q, *x.live])
     (h, *_) = quantities.trace(subject, "inverse_dynamics").call([q, v, SX(subject.nv, 1), *x.live])

@@ -1,11 +1,13 @@
-"""Loops without a closed form: root finding on the loop equations, in batch, with derivatives by the implicit function.
+"""Loops without a closed form: root finding on the loop equations, in batch,
+with derivatives by the implicit function.
 
-    r(q) = 0                closures, couplings, strut lengths minus their commands; u: what only these decide
+    r(q) = 0                closures, couplings, strut lengths minus their commands; u: what only
+                            these decide
     u' = u - J_u^+ r                              Newton, least squares where loops are redundant
     J_u v_u = cd - J_k v_k,     J_u a_u = cdd - J_k a_k - Jd v          rates and second derivatives
 
-The commands move from those of the start to those asked for in small steps, each corrected by Newton, so the assembly
-the start stands in is kept and never guessed.
+The commands move from those of the start to those asked for in small steps, each corrected by
+Newton, so the assembly the start stands in is kept and never guessed.
 """
 
 from __future__ import annotations
@@ -49,7 +51,12 @@ OPEN = 1e-9
 
 
 def solve(
-    subject: Subject, c: Any, cd: Any, cdd: Any, q0: Any = None, variables: Mapping[str, Any] | None = None
+    subject: Subject,
+    c: Any,
+    cd: Any,
+    cdd: Any,
+    q0: Any = None,
+    variables: Mapping[str, Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q, v, a for commands and their rates, from the assembled reference or from q0."""
     layout = layout_of(subject)
@@ -60,7 +67,12 @@ def solve(
     start = reference(subject) if q0 is None else finite_rows(q0, subject.nq, "from_actuators: q0")
     q, residual, settled = _searched(subject, commands, start, variables)
     zeros = np.zeros(m)
-    moving = {"q": q, "c": commands, "cd": zeros if cd is None else cd, "cdd": zeros if cdd is None else cdd}
+    moving = {
+        "q": q,
+        "c": commands,
+        "cd": zeros if cd is None else cd,
+        "cdd": zeros if cdd is None else cdd,
+    }
     _refuse_open(subject, commands, residual, settled)
     v, a, regular = quantities.evaluate(subject, "loop_rates", moving, variables=variables)
     if cd is not None or cdd is not None:
@@ -68,8 +80,11 @@ def solve(
     return np.broadcast_to(q, (*v.shape[:-1], q.shape[-1])).copy(), v, a
 
 
-def attempt(subject: Subject, c: np.ndarray, variables: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """(q, closed) for commands (..., nc): as `solve`, but where the loops do not close q is the last try."""
+def attempt(
+    subject: Subject, c: np.ndarray, variables: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(q, closed) for commands (..., nc): as `solve`,
+    but where the loops do not close q is the last try."""
     layout = layout_of(subject)
     _refuse_undecided(subject)
     q, residual, settled = _searched(subject, c, reference(subject), variables)
@@ -82,7 +97,8 @@ def attempt(subject: Subject, c: np.ndarray, variables: Mapping[str, Any]) -> tu
 def _searched(
     subject: Subject, c: np.ndarray, start: np.ndarray, variables: Mapping[str, Any] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(q, size of every residual, whether Newton settled), the commands led from those of the start to c."""
+    """(q, size of every residual, whether Newton settled),
+    the commands led from those of the start to c."""
     live = subject.variable_values(variables)
     origin = commands_of(subject, start, variables=variables)[0]
     named = {f"live_{j}": value for j, value in enumerate(live)}
@@ -93,14 +109,19 @@ def _searched(
 
 
 def loop_rows(subject: Subject, tree: Tree, q: SX, v: SX, c: SX) -> Rows:
-    """The implicit equations in independent coordinates: strut lengths minus commands, closures, couplings."""
+    """The implicit equations in independent coordinates: strut lengths minus commands, closures,
+    couplings."""
     layout = layout_of(subject)
     by_name = {e.name: e for e in tree.elements if getattr(e, "name", None)}
     struts = tuple(by_name[s.name] for s in layout.struts)
     wanted = {e.name for e in layout.closures}
     elements = tuple(e for e in tree.elements if getattr(e, "name", None) in wanted)
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
-    lengths = strut_rows(tree, x, w, struts, tree.elements) if struts else differentiated(tree, x, w, (), [])
+    lengths = (
+        strut_rows(tree, x, w, struts, tree.elements)
+        if struts
+        else differentiated(tree, x, w, (), [])
+    )
     closed = closure_rows(tree, x, w, elements)
     equations = [
         casadi.vertcat(lengths.r, closed.r),
@@ -121,7 +142,8 @@ def least_squares(A: SX, b: SX) -> SX:
 
 
 def newton_step(subject: Subject, tree: Tree, q: SX, c: SX) -> tuple[SX, SX]:
-    """(next q, largest move): coordinates commanded by closed forms set, the others corrected once."""
+    """(next q, largest move): coordinates commanded by closed forms set, the others corrected
+    once."""
     q, move = correction(subject, tree, q, c)
     largest = SX(0)
     for k in range(move.numel()):
@@ -131,10 +153,11 @@ def newton_step(subject: Subject, tree: Tree, q: SX, c: SX) -> tuple[SX, SX]:
 
 
 def followed(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
-    """Coordinates after one whole Newton step from q; where q closes the loops already they are q itself.
+    """Coordinates after one whole Newton step from q;
+    where q closes the loops already they are q itself.
 
-    Their derivatives by commands and variables are then those of the loops: d(q - J_u^+ r) = -J_u^+ dr, the implicit
-    function theorem, for r = 0 takes every other term with it.
+    Their derivatives by commands and variables are then those of the loops: d(q - J_u^+ r) = -J_u^+
+    dr, the implicit function theorem, for r = 0 takes every other term with it.
     """
     q, move = correction(subject, tree, q, c)
     return _moved(subject, tree, q, move)
@@ -193,29 +216,38 @@ def _scan_of(subject: Subject) -> Scan:
 def _make_scan(subject: Subject) -> Scan:
     layout = layout_of(subject)
     n = layout.sizes[0]
-    quaternions = {at_c + i for at_c, _, _, _, nq, nv in layout.direct if nq > nv for i in range(nq)}
+    quaternions = {
+        at_c + i for at_c, _, _, _, nq, nv in layout.direct if nq > nv for i in range(nq)
+    }
 
     def step(q: SX, c: SX, origin: SX, k: SX, **live: SX) -> dict[str, SX]:
         tree = subject.traced_tree({name: live[f"live_{j}"] for j, name in enumerate(subject.live)})
         way = casadi.fmin(1.0, (k + 1) / STEPS)
-        here = [c[i] if i in quaternions else origin[i] + way * (c[i] - origin[i]) for i in range(n)]
+        here = [
+            c[i] if i in quaternions else origin[i] + way * (c[i] - origin[i]) for i in range(n)
+        ]
         after, largest = newton_step(subject, tree, q, casadi.vertcat(*here))
         done = casadi.logic_and(way >= 1.0, largest < _SETTLED)
         return {"q": after, "stop": casadi.if_else(done, 1.0, 0.0)}
 
     names = {f"live_{j}": () for j in range(len(subject.live))}
     sizes: Shapes = {"c": n, "origin": n, **names}
-    return keyed_scan(subject.key(_make_scan), [step], {"q": subject.nq}, sizes, name="from_actuators")
+    return keyed_scan(
+        subject.key(_make_scan), [step], {"q": subject.nq}, sizes, name="from_actuators"
+    )
 
 
 def traced_rates(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
     """(v, a, regularity) of a line of the table, at an assembled q."""
     q, c = x.own["q"], x.own["c"]
-    return *loop_rates(x.subject, tree, q, c, x.own["cd"], x.own["cdd"]), _regularity(x.subject, tree, q, c)
+    return *loop_rates(x.subject, tree, q, c, x.own["cd"], x.own["cdd"]), _regularity(
+        x.subject, tree, q, c
+    )
 
 
 def _regularity(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
-    """Smallest over largest size on the diagonal of R in J_u = Q R: zero where the equations decide no rates."""
+    """Smallest over largest size on the diagonal of R in J_u = Q R:
+    zero where the equations decide no rates."""
     J = loop_rows(subject, tree, q, SX.zeros(subject.nv), c).J[:, list(layout_of(subject).implicit)]
     _, R = casadi.qr(J)
     sizes = [casadi.fabs(R[k, k]) for k in range(R.shape[0])]
@@ -232,7 +264,8 @@ def _refuse_singular(subject: Subject, q: np.ndarray, regular: np.ndarray) -> No
     at = tuple(int(k) for k in np.argwhere(~(regular > SINGULAR))[0])
     shown = ", ".join(f"{x:.6g}" for x in np.broadcast_to(q, (*regular.shape, q.shape[-1]))[at][:8])
     raise InvalidInput(
-        f'from_actuators: the loops of robot "{subject.model.name}" are singular in q = [{shown}], where rates do not '
+        f'from_actuators: the loops of robot "{subject.model.name}" are singular in q = [{shown}], '
+        "where rates do not "
         f"exist{f' (sample {at})' if at else ''}"
     )
 
@@ -249,7 +282,9 @@ def row_labels(subject: Subject) -> tuple[tuple[str, str], ...]:
     return loop_rows(subject, subject.tree, q, v, c).labels
 
 
-def _refuse_open(subject: Subject, c: np.ndarray, residual: np.ndarray, settled: np.ndarray) -> None:
+def _refuse_open(
+    subject: Subject, c: np.ndarray, residual: np.ndarray, settled: np.ndarray
+) -> None:
     layout = layout_of(subject)
     for strut, entry in zip(layout.struts, layout.strut_commands, strict=True):
         _refuse_stroke(strut, c[..., entry])
@@ -262,9 +297,17 @@ def _refuse_open(subject: Subject, c: np.ndarray, residual: np.ndarray, settled:
     name, what = row_labels(subject)[worst]
     sample = f" of sample {at}" if at else ""
     commands = np.broadcast_to(c, (*bad.shape, c.shape[-1]))[at]
-    held = ", ".join(f"{label} = {value:.6g}" for label, value in zip(layout.names, commands, strict=False))
-    short = f'"{name}" stays open by {row[worst]:.3g} in {what}' if row[worst] > OPEN else "a dead point is near"
-    raise InvalidInput(f"from_actuators: the loops do not close for the commands{sample} ({held}): {short}")
+    held = ", ".join(
+        f"{label} = {value:.6g}" for label, value in zip(layout.names, commands, strict=False)
+    )
+    short = (
+        f'"{name}" stays open by {row[worst]:.3g} in {what}'
+        if row[worst] > OPEN
+        else "a dead point is near"
+    )
+    raise InvalidInput(
+        f"from_actuators: the loops do not close for the commands{sample} ({held}): {short}"
+    )
 
 
 def _refuse_stroke(strut: LinearActuator, lengths: np.ndarray) -> None:
@@ -272,7 +315,10 @@ def _refuse_stroke(strut: LinearActuator, lengths: np.ndarray) -> None:
     for at in np.argwhere((lengths < low) | (lengths > high)):
         sample = f" (sample {tuple(int(k) for k in at)})" if len(at) else ""
         what = "way" if has_rod(strut) else "length"
-        text = f'actuator "{strut.name}": {what} {lengths[tuple(at)]:.6g} m outside {low:.6g} .. {high:.6g} m{sample}'
+        text = (
+            f'actuator "{strut.name}": {what} {lengths[tuple(at)]:.6g} m outside {low:.6g} .. '
+            f"{high:.6g} m{sample}"
+        )
         raise InvalidInput(f"from_actuators: {text}")
 
 
@@ -297,7 +343,8 @@ def _refuse_undecided(subject: Subject) -> None:
         names = [joint for k, joint in enumerate(joints_of_rates(subject)) if k in layout.implicit]
         free = len(layout.implicit) - best
         raise InvalidModel(
-            f'robot "{subject.model.name}": {free} of the {len(layout.implicit)} coordinates of {", ".join(names)} are '
+            f'robot "{subject.model.name}": {free} of the {len(layout.implicit)} coordinates of '
+            f"{', '.join(names)} are "
             f"decided by no closure and no actuator"
         )
     _decided.add(subject)
@@ -307,4 +354,6 @@ def _integrated(tree: Tree, q: SX, step: SX) -> SX:
     """q (+) step in independent coordinates; joints with quaternions never mimic."""
     if not tree.mimic:
         return integrate(tree, q, step)
-    return integrate(tree, tree_coordinates(tree, q), maps(tree)[2] @ step)[list(tree.independent[0])]
+    return integrate(tree, tree_coordinates(tree, q), maps(tree)[2] @ step)[
+        list(tree.independent[0])
+    ]

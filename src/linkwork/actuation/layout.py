@@ -1,4 +1,5 @@
-"""CommandLayout: which command moves which coordinate of a robot, and which coordinates no motor holds."""
+"""CommandLayout: which command moves which coordinate of a robot,
+and which coordinates no motor holds."""
 
 from __future__ import annotations
 
@@ -20,7 +21,15 @@ from linkwork.errors import InvalidModel
 from linkwork.loops.assembly import chosen_dependent
 from linkwork.model import Joint, Limits, Tree
 from linkwork.model.element_checks import about
-from linkwork.model.elements import Belt, Coupling, Differential, FourBar, Gear, LinearActuator, LoopClosure
+from linkwork.model.elements import (
+    Belt,
+    Coupling,
+    Differential,
+    FourBar,
+    Gear,
+    LinearActuator,
+    LoopClosure,
+)
 from linkwork.subject import Subject
 
 CLOSED_FORM = (LinearActuator, Gear, Belt, Differential, FourBar)
@@ -34,7 +43,8 @@ _MAKERS: dict[type, Callable[[Any], Drive]] = {
 
 @dataclass(frozen=True)
 class Driven:
-    """A transmission in closed form with its places: in c, in cd, and coordinates of its joints in q and v."""
+    """A transmission in closed form with its places: in c, in cd,
+    and coordinates of its joints in q and v."""
 
     element: Any
     drive: Drive
@@ -47,7 +57,8 @@ class Driven:
 
 @dataclass(frozen=True)
 class Follower:
-    """A coupling whose first joint follows the others: places in q and v of every term, the dependent one first."""
+    """A coupling whose first joint follows the others: places in q and v of every term,
+    the dependent one first."""
 
     coupling: Coupling
     q: int
@@ -59,12 +70,16 @@ class Follower:
 class CommandLayout:
     """How commands c become coordinates q.
 
-    names       of every entry of cd (one a motor or actuator; joints of several coordinates numbered)
-    entries     for each name its entry of c; None for coordinates of a quaternion joint, which have none of their own
-    sizes       (entries of c, entries of cd): they differ where a floating or ball joint is commanded directly
+    names       of every entry of cd (one a motor or actuator; joints of several coordinates
+                numbered)
+    entries     for each name its entry of c; None for coordinates of a quaternion joint, which have
+                none of their own
+    sizes       (entries of c, entries of cd): they differ where a floating or ball joint is
+                commanded directly
     direct      (first c, first cd, first q, first v, nq, nv) of joints commanded themselves
     driven      transmissions in closed form; followers: coupled joints
-    implicit    coordinates v that only the loop equations decide (closures, struts across several joints)
+    implicit    coordinates v that only the loop equations decide (closures, struts across several
+                joints)
     struts      actuators among the implicit equations, with their places in c and cd
     closures    elements of the other implicit equations
     passive     coordinates v that no motor holds: loads of loop elements must balance them
@@ -90,8 +105,11 @@ def layout_of(subject: Subject) -> CommandLayout:
     return subject.once(layout_of, lambda: _Builder(subject).layout())
 
 
-def drive_of(tree: Tree, element: Any, joint: Joint | None = None, like: Drive | None = None) -> Drive | None:
-    """The closed form of a transmission on a tree with merged fixed joints (numbers or symbols), or None."""
+def drive_of(
+    tree: Tree, element: Any, joint: Joint | None = None, like: Drive | None = None
+) -> Drive | None:
+    """The closed form of a transmission on a tree with merged fixed joints (numbers or symbols),
+    or None."""
     if isinstance(element, LinearActuator):
         limits = joint.limits[0] if joint is not None and joint.limits else Limits()
         middle = (limits.lower + limits.upper) / 2
@@ -109,7 +127,9 @@ class _Builder:
         self.by_joint: dict[str, list[Any]] = {}
         for element in self.model.elements:
             if isinstance(element, CLOSED_FORM):
-                for joint in element.joints if isinstance(element, Differential) else (element.joint,):
+                for joint in (
+                    element.joints if isinstance(element, Differential) else (element.joint,)
+                ):
                     if joint is not None:
                         self.by_joint.setdefault(joint, []).append(element)
 
@@ -119,7 +139,8 @@ class _Builder:
         dependent = self._dependent(closures)
         implicit = {k for name in dependent for k in self._v(name)}
         follows = {e.terms[0][0]: e for e in couplings}
-        # every joint in turn: decided by a loop, commanded itself, driven in closed form, or held by struts
+        # every joint in turn: decided by a loop, commanded itself, driven in closed form,
+        # or held by struts
         driven: list[Driven] = []
         direct: list[tuple[int, int, int, int, int, int]] = []
         struts: list[LinearActuator] = []
@@ -129,21 +150,29 @@ class _Builder:
             elements = self.by_joint.get(name, [])
             if name in dependent or name in follows:
                 if elements:
-                    raise InvalidModel(f'joint "{name}" is decided by a loop and driven by {about(elements[0])}')
+                    raise InvalidModel(
+                        f'joint "{name}" is decided by a loop and driven by {about(elements[0])}'
+                    )
                 continue
             if not elements:
                 direct.append((self.c, self.cd, q.start, v.start, joint.nq, joint.nv))
-                self._count([name] if joint.nv == 1 else [f"{name}[{k}]" for k in range(joint.nv)], joint.nq)
+                self._count(
+                    [name] if joint.nv == 1 else [f"{name}[{k}]" for k in range(joint.nv)], joint.nq
+                )
                 continue
             drive = self._closed(elements, joint)
             if drive is not None:
                 if drive.joints[0] == name:
                     driven.append(self._driven(elements[0], drive))
                 continue
-            if not all(isinstance(e, LinearActuator) for e in elements) or len(elements) != joint.nv:
+            if (
+                not all(isinstance(e, LinearActuator) for e in elements)
+                or len(elements) != joint.nv
+            ):
                 listed = ", ".join(about(e) for e in elements)
                 raise InvalidModel(
-                    f'joint "{name}" has {joint.nv} coordinate(s) and is driven by {len(elements)} element(s): {listed}'
+                    f'joint "{name}" has {joint.nv} coordinate(s) and is driven by {len(elements)} '
+                    f"element(s): {listed}"
                 )
             struts += elements
             strut_commands += range(self.c, self.c + len(elements))
@@ -171,7 +200,8 @@ class _Builder:
         )
 
     def _dependent(self, closures: list[LoopClosure]) -> set[str]:
-        """Joints that closures decide: named by the description, or chosen where the loop is assembled."""
+        """Joints that closures decide: named by the description,
+        or chosen where the loop is assembled."""
         if not closures:
             return set()
         named = {name for closure in closures for name in closure.dependent}
@@ -189,14 +219,19 @@ class _Builder:
         commands = tuple(range(self.c, self.c + len(drive.names)))
         rates = tuple(range(self.cd, self.cd + len(drive.names)))
         self._count(list(drive.names), len(drive.names))
-        q, v = (tuple(k for name in drive.joints for k in where(name)) for where in (self._q, self._v))
+        q, v = (
+            tuple(k for name in drive.joints for k in where(name)) for where in (self._q, self._v)
+        )
         carrier = getattr(element, "carrier", None)
-        return Driven(element, drive, commands, rates, q, v, None if carrier is None else self._q(carrier)[0])
+        return Driven(
+            element, drive, commands, rates, q, v, None if carrier is None else self._q(carrier)[0]
+        )
 
     def _couplings(
         self, couplings: list[Coupling], implicit: set[int], dependent: set[str]
     ) -> tuple[tuple[Follower, ...], tuple[Coupling, ...]]:
-        """Couplings among known joints follow at once; those that touch a loop join its equations."""
+        """Couplings among known joints follow at once; those that touch a loop join its
+        equations."""
         followers, equations = [], []
         waiting = list(couplings)
         unknown = {e.terms[0][0] for e in couplings}
@@ -204,7 +239,9 @@ class _Builder:
             ready = [e for e in waiting if all(name not in unknown for name, _ in e.terms[1:])]
             if not ready:
                 names = ", ".join(about(e) for e in waiting)
-                raise InvalidModel(f'robot "{self.model.name}": {names} depend on each other in a circle')
+                raise InvalidModel(
+                    f'robot "{self.model.name}": {names} depend on each other in a circle'
+                )
             for e in ready:
                 waiting.remove(e)
                 unknown.discard(e.terms[0][0])

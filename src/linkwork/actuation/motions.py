@@ -46,17 +46,23 @@ class SampledMotion:
     def sample(self, t: Any, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q, v, a at t (...) [s].
 
-        Where a rate or an acceleration jumps (`jumps`), `side` says which one counts: "before", "after" (the default,
-        so that a motion can be sampled at any times), or "refuse", which makes such a time an error.
+        Where a rate or an acceleration jumps (`jumps`), `side` says which one counts: "before",
+        "after" (the default, so that a motion can be sampled at any times), or "refuse", which
+        makes such a time an error.
         """
         c, cd, cdd = self.commands(t, side)
         return from_actuators(self._subject, c, cd, cdd)
 
     def commands(self, t: Any, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """c, cd, cdd (..., nc) at t: the commands in the order of `robot.actuators`; `side` as in `sample`."""
+        """c, cd, cdd (..., nc) at t: the commands in the order of `robot.actuators`;
+        `side` as in `sample`."""
         times = as_doubles(t, f'motion "{self.name}": t')
         slack = 1e-12 * max(1.0, self.duration)
-        if not (np.isfinite(times).all() and (times >= -slack).all() and (times <= self.duration + slack).all()):
+        if not (
+            np.isfinite(times).all()
+            and (times >= -slack).all()
+            and (times <= self.duration + slack).all()
+        ):
             raise InvalidInput(f'motion "{self.name}": t is outside 0 .. {self.duration:g} s')
         choice(side, ("before", "after", "refuse"), f'motion "{self.name}": side')
         if side == "refuse":
@@ -73,7 +79,8 @@ class SampledMotion:
 
     @cached_property
     def _direct(self) -> tuple[Curves, list[int], list[int], list[Track]]:
-        """(curves of commanded tracks, their entries of c, their entries of cd, tracks of joints that are driven)."""
+        """(curves of commanded tracks, their entries of c, their entries of cd, tracks of joints
+        that are driven)."""
         placed = [(track, self._place(track)) for track in self.motion.tracks]
         moved = [(track, place) for track, place in placed if place is not None]
         driven = [track for track, place in placed if place is None]
@@ -97,21 +104,31 @@ class SampledMotion:
                 at = layout.names.index(name)
                 entry = layout.entries[at]
                 if entry is None:
-                    raise InvalidModel(f'motion "{self.name}": joint "{track.name}" turns by a quaternion')
+                    raise InvalidModel(
+                        f'motion "{self.name}": joint "{track.name}" turns by a quaternion'
+                    )
                 return entry, at
         if track.name in self._subject.joints:
             return None
         near = did_you_mean(track.name, [*layout.names, *self._subject.joints])
-        raise UnknownName(f'motion "{self.name}": there is no joint or actuator "{track.name}"{near}')
+        raise UnknownName(
+            f'motion "{self.name}": there is no joint or actuator "{track.name}"{near}'
+        )
 
-    def _by_joints(self, tracks: list[Track], times: np.ndarray, side: str, into: tuple[np.ndarray, ...]) -> None:
+    def _by_joints(
+        self, tracks: list[Track], times: np.ndarray, side: str, into: tuple[np.ndarray, ...]
+    ) -> None:
         """Joints that a transmission drives, given themselves: the commands that move them so."""
         q, v, a = from_neutral(self._subject, times.shape)
         at = {joint.name: (where_q, where_v) for joint, where_q, where_v in places(self._subject)}
         x, xd, xdd = Curves([track.pieces for track in tracks])(times, side)
         for k, track in enumerate(tracks):
             where_q, where_v = at[track.name]
-            q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = x[..., k], xd[..., k], xdd[..., k]
+            q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = (
+                x[..., k],
+                xd[..., k],
+                xdd[..., k],
+            )
         commands = commands_of(self._subject, q, v, a)
         layout = layout_of(self._subject)
         for track in tracks:
@@ -122,7 +139,10 @@ class SampledMotion:
                         target[..., list(entries)] = source[..., list(entries)]
                     break
             else:
-                raise InvalidModel(f'motion "{self.name}": joint "{track.name}" is decided by a loop, not by a motion')
+                raise InvalidModel(
+                    f'motion "{self.name}": joint "{track.name}" is decided by a loop, not by '
+                    "a motion"
+                )
 
 
 class Motions(ByName[SampledMotion]):
@@ -149,7 +169,9 @@ class Motions(ByName[SampledMotion]):
         return f"<Motions {', '.join(self._motions) or 'none'}>"
 
 
-def from_neutral(subject: Subject, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def from_neutral(
+    subject: Subject, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Neutral q, zero v and a, for every sample."""
     q = np.broadcast_to(neutral(subject), (*shape, subject.nq)).copy()
     return q, np.zeros((*shape, subject.nv)), np.zeros((*shape, subject.nv))

@@ -1,4 +1,5 @@
-"""Lines of the table of quantities: between commands and coordinates, and motions that efforts give."""
+"""Lines of the table of quantities: between commands and coordinates,
+and motions that efforts give."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def _line(
     dynamic: bool = False,
 ) -> Quantity:
     axes = {name: AXES[name] for name in inputs.split() if name in AXES}
-    return Quantity(trace, inputs, outputs, dynamic=dynamic, who=who, guard=guard, axes=axes, sizes=SIZES)
+    return Quantity(
+        trace, inputs, outputs, dynamic=dynamic, who=who, guard=guard, axes=axes, sizes=SIZES
+    )
 
 
 _COMMANDS = (("c", "commands"), ("cd", "rates"), ("cdd", "rates"))
@@ -57,6 +60,8 @@ QUANTITIES = {
     "loop_residual": _line(traced_residual, "q c", (("residual", "rows"),), who=FROM),
     "to_actuators": _line(traced_backward, "q v a", _COMMANDS),
     "to_actuators_closed": _line(traced_backward_closed, "q v a", _COMMANDS, _closed, TO),
-    "loop_dynamics": _line(traced_dynamics, "q v effort stabilisation", (("a", "r"),), _closed, dynamic=True),
+    "loop_dynamics": _line(
+        traced_dynamics, "q v effort stabilisation", (("a", "r"),), _closed, dynamic=True
+    ),
     "crank_factors": _line(traced_factors, "q c", (("factors", "rates"),), who="analyse"),
 }

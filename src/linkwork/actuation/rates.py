@@ -1,4 +1,5 @@
-"""Rates: velocities and accelerations of sampled coordinates, by one spline through all instants."""
+"""Rates: velocities and accelerations of sampled coordinates, by one spline through all
+instants."""
 
 from __future__ import annotations
 
@@ -13,18 +14,22 @@ from linkwork.errors import InvalidInput
 from linkwork.subject import Subject
 
 DEGREE = 5
-"""Of the splines (below six instants: one polynomial): accelerations are smooth, and a quintic motion is exact."""
+"""Of the splines (below six instants: one polynomial): accelerations are smooth,
+and a quintic motion is exact."""
 
 Block = tuple[slice, slice]
 """Where a joint stands among the coordinates, and among the rates."""
 
 
-def with_rates(subject: Subject, motion: dict[str, Any], names: tuple[str, str, str], who: str) -> list[np.ndarray]:
-    """Coordinates, rates and accelerations of a motion by name ("q", "v", "a" or "c", "cd", "cdd"), each (n, size).
+def with_rates(
+    subject: Subject, motion: dict[str, Any], names: tuple[str, str, str], who: str
+) -> list[np.ndarray]:
+    """Coordinates, rates and accelerations of a motion by name ("q", "v", "a" or "c", "cd", "cdd"),
+    each (n, size).
 
-    What is left out is differentiated: an interpolating spline of degree 5 (not-a-knot) through all instants of what
-    is given, at those instants. Noise of size e grows to about e / dt in rates and e / dt^2 in accelerations: smooth
-    measurements before. One instant alone is a pose at rest.
+    What is left out is differentiated: an interpolating spline of degree 5 (not-a-knot) through all
+    instants of what is given, at those instants. Noise of size e grows to about e / dt in rates and
+    e / dt^2 in accelerations: smooth measurements before. One instant alone is a pose at rest.
     """
     sizes, blocks = _layout(subject, names[0] == "q")
     time = as_doubles(motion["time"], f"{who}: time")
@@ -34,7 +39,9 @@ def with_rates(subject: Subject, motion: dict[str, Any], names: tuple[str, str, 
     for name, size in zip(names, sizes, strict=True):
         array = None if motion.get(name) is None else as_doubles(motion[name], f"{who}: {name}")
         if array is not None and array.shape != (len(time), size):
-            raise InvalidInput(f"{who}: {name} has shape {array.shape}, expected ({len(time)}, {size})")
+            raise InvalidInput(
+                f"{who}: {name} has shape {array.shape}, expected ({len(time)}, {size})"
+            )
         if array is not None and not np.isfinite(array).all():
             raise InvalidInput(f"{who}: {name} is not finite")
         series.append(array)
@@ -49,7 +56,8 @@ def with_rates(subject: Subject, motion: dict[str, Any], names: tuple[str, str, 
     if not (np.diff(time) > 0).all():
         k = int(np.argmin(np.diff(time) > 0))
         raise InvalidInput(
-            f"{who}: {missing} is left out and found by differentiation, but time does not grow at {k + 1}: "
+            f"{who}: {missing} is left out and found by differentiation, but time does not grow at "
+            f"{k + 1}: "
             f"{time[k]:g}, {time[k + 1]:g}"
         )
     if rate is not None:
@@ -65,19 +73,25 @@ def _layout(subject: Subject, joints: bool) -> tuple[tuple[int, int, int], list[
         return (subject.nq, subject.nv, subject.nv), turning
     layout = layout_of(subject)
     n, m = layout.sizes
-    turning = [(slice(c, c + nq), slice(cd, cd + nv)) for c, cd, _, _, nq, nv in layout.direct if nq > nv]
+    turning = [
+        (slice(c, c + nq), slice(cd, cd + nv)) for c, cd, _, _, nq, nv in layout.direct if nq > nv
+    ]
     return (n, m, m), turning
 
 
-def _differentiated(time: np.ndarray, x: np.ndarray, size: int, blocks: list[Block]) -> tuple[np.ndarray, np.ndarray]:
-    """Rates and accelerations (n, size): derivatives of coordinates, of joints with quaternions in the body's axes."""
+def _differentiated(
+    time: np.ndarray, x: np.ndarray, size: int, blocks: list[Block]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rates and accelerations (n, size): derivatives of coordinates,
+    of joints with quaternions in the body's axes."""
     x = x.copy()
     plain = np.ones(x.shape[1], dtype=bool)
     free = np.ones(size, dtype=bool)
     for at, to in blocks:
         plain[at], free[to] = False, False
         turn = x[:, at.stop - 4 : at.stop]
-        jumps = np.where((turn[1:] * turn[:-1]).sum(1) < 0, -1.0, 1.0)  # q and -q are one orientation
+        # q and -q are one orientation
+        jumps = np.where((turn[1:] * turn[:-1]).sum(1) < 0, -1.0, 1.0)
         turn[1:] *= np.cumprod(jumps)[:, None]
     first, second = _spline(time, x, 2)
     v, a = np.zeros((len(x), size)), np.zeros((len(x), size))
@@ -89,13 +103,18 @@ def _differentiated(time: np.ndarray, x: np.ndarray, size: int, blocks: list[Blo
 
 def _spline(time: np.ndarray, x: np.ndarray, count: int) -> list[np.ndarray]:
     """The first derivatives of the spline through x (n, m), at the same instants."""
-    from scipy.interpolate import make_interp_spline  # here, because it takes longer to import than the rest
+    # here, because it takes longer to import than the rest
+    from scipy.interpolate import (
+        make_interp_spline,
+    )
 
     spline = make_interp_spline(time, x, k=min(DEGREE, len(time) - 1))
     return [np.ascontiguousarray(spline(time, nu=k)) for k in range(1, count + 1)]
 
 
-def _body_rates(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _body_rates(
+    x: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Velocity and acceleration of a ball (4 coordinates) or floating joint (7) in its body's axes.
 
         w = 2 vec(Q^-1 Q'),   w' = 2 vec(Q^-1 Q'' - (Q^-1 Q')^2),   u = R^T p',   u' = R^T p'' - w x u

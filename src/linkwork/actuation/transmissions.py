@@ -1,7 +1,8 @@
 """Transmissions in closed form: joint values, rates and second derivatives from commands, and back.
 
-Each maps its own commands c to its own joint coordinates q: `forward(c, cd, cdd) -> q, v, a` and `backward`, lists of
-symbols or numbers. `inside(c)` are numbers that must not be negative for the loop to close; `span` says so in metres.
+Each maps its own commands c to its own joint coordinates q: `forward(c, cd, cdd) -> q, v, a` and
+`backward`, lists of symbols or numbers. `inside(c)` are numbers that must not be negative for the
+loop to close; `span` says so in metres.
 """
 
 from __future__ import annotations
@@ -16,13 +17,24 @@ from casadi import SX
 from linkwork.loops.geometry import has_rod
 from linkwork.model import Placement, Tree
 from linkwork.model.elements import Belt, Differential, FourBar, FourBarLoop, Gear, LinearActuator
-from linkwork.model.number import Number, Vector, cross, dot, is_symbol, norm, plain, scale, subtract
+from linkwork.model.number import (
+    Number,
+    Vector,
+    cross,
+    dot,
+    is_symbol,
+    norm,
+    plain,
+    scale,
+    subtract,
+)
 
 Triple = tuple[list[SX], list[SX], list[SX]]
 
 
 class Drive(Protocol):
-    """names: of its commands; joints: the one-coordinate joints it moves, in the order of `forward`'s results."""
+    """names: of its commands; joints: the one-coordinate joints it moves,
+    in the order of `forward`'s results."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -41,12 +53,13 @@ class Drive(Protocol):
 
 @dataclass(frozen=True)
 class StrutOnSlide:
-    """A strut that drives a sliding joint. c: its length; a: lateral offset; d: head - foot along the axis at q = 0.
+    """A strut that drives a sliding joint. c: its length; a: lateral offset; d:
+    head - foot along the axis at q = 0.
 
         s = branch sqrt(c^2 - a^2),   q = s - d,   q' = c / s,   q'' = (1 - q'^2) / s           (by c)
 
-    Source: [Goncalves2022] eqs. 7-14, [Goncalves2023] eq. 6, for any axis and any two points. The rates are not in the
-    papers. Dead point: c = a, where the strut stands across the slide.
+    Source: [Goncalves2022] eqs. 7-14, [Goncalves2023] eq. 6, for any axis and any two points. The
+    rates are not in the papers. Dead point: c = a, where the strut stands across the slide.
     """
 
     names: tuple[str, ...]
@@ -60,7 +73,11 @@ class StrutOnSlide:
     def forward(self, c: list[SX], cd: list[SX], cdd: list[SX]) -> Triple:
         s = self.branch * casadi.sqrt(c[0] * c[0] - self.a_squared)
         first = c[0] / s
-        return [s - self.d], [first * cd[0]], [first * cdd[0] + (1 - first * first) / s * cd[0] * cd[0]]
+        return (
+            [s - self.d],
+            [first * cd[0]],
+            [first * cdd[0] + (1 - first * first) / s * cd[0] * cd[0]],
+        )
 
     def backward(self, q: list[SX], v: list[SX], a: list[SX]) -> Triple:
         s = q[0] + self.d
@@ -72,19 +89,23 @@ class StrutOnSlide:
         return [c[0] * c[0] - self.a_squared, c[0] - self.lower, self.upper - c[0]]
 
     def span(self) -> tuple[float, float]:
-        return max(float(plain(self.lower)), math.sqrt(float(plain(self.a_squared)))), float(plain(self.upper))
+        return max(float(plain(self.lower)), math.sqrt(float(plain(self.a_squared)))), float(
+            plain(self.upper)
+        )
 
 
 @dataclass(frozen=True)
 class StrutOnHinge:
-    """A strut that drives a hinge. e, r: distances of foot and head from the axis, h: their offset along it.
+    """A strut that drives a hinge. e, r: distances of foot and head from the axis, h:
+    their offset along it.
 
         c^2 = e^2 + r^2 + h^2 - 2 e r cos phi,   phi = q + phi0,   sign of phi = branch = sign of dc/dq
         q'  = c / (e r sin phi),                 q'' = 1 / (e r sin phi) - q'^2 cot phi          (by c)
 
-    Source: [Goncalves2022] eqs. 15-23 and [Goncalves2023] eqs. 7-14 intersect circles; this is the same triangle by its
-    angles, for any axis. Corrected: eqs. 23 and 14 print + for - (the head then misses its circle). phi comes from the
-    half-angle formula, exact to rounding near the dead points phi = 0 and pi, which end the interval of c.
+    Source: [Goncalves2022] eqs. 15-23 and [Goncalves2023] eqs. 7-14 intersect circles; this is the
+    same triangle by its angles, for any axis. Corrected: eqs. 23 and 14 print + for -
+    (the head then misses its circle). phi comes from the half-angle formula, exact to rounding near
+    the dead points phi = 0 and pi, which end the interval of c.
     """
 
     names: tuple[str, ...]
@@ -100,7 +121,9 @@ class StrutOnHinge:
 
     def _sides(self, c: SX) -> tuple[SX, SX]:
         """(2 er (1 - cos phi), 2 er (1 + cos phi)), both without cancellation."""
-        flat = c if not is_symbol(self.h) and self.h == 0.0 else casadi.sqrt(c * c - self.h * self.h)
+        flat = (
+            c if not is_symbol(self.h) and self.h == 0.0 else casadi.sqrt(c * c - self.h * self.h)
+        )
         gap, sum_ = self.e - self.r, self.e + self.r
         return (flat - gap) * (flat + gap), (sum_ - flat) * (sum_ + flat)
 
@@ -128,7 +151,9 @@ class StrutOnHinge:
     def span(self) -> tuple[float, float]:
         e, r, h = (float(plain(x)) for x in (self.e, self.r, self.h))
         geometry = math.hypot(e - r, h), math.hypot(e + r, h)
-        return max(float(plain(self.lower)), geometry[0]), min(float(plain(self.upper)), geometry[1])
+        return max(float(plain(self.lower)), geometry[0]), min(
+            float(plain(self.upper)), geometry[1]
+        )
 
 
 @dataclass(frozen=True)
@@ -157,7 +182,8 @@ class LinearMap:
 
 @dataclass(frozen=True)
 class FourBarDrive:
-    """Massless four-bar loops in series, crank to rocker: see `rocker_angle`; rates by differentiating it."""
+    """Massless four-bar loops in series, crank to rocker: see `rocker_angle`;
+    rates by differentiating it."""
 
     names: tuple[str, ...]
     joints: tuple[str, ...]
@@ -180,7 +206,10 @@ class FourBarDrive:
         angle, margins = c[0] + self.crank_offset, []
         for loop in self.loops:
             f2 = _diagonal_squared(loop, angle)
-            margins += [(loop.coupler + loop.rocker) ** 2 - f2, f2 - (loop.coupler - loop.rocker) ** 2]
+            margins += [
+                (loop.coupler + loop.rocker) ** 2 - f2,
+                f2 - (loop.coupler - loop.rocker) ** 2,
+            ]
             angle = rocker_angle(loop, angle)
         return margins
 
@@ -211,7 +240,9 @@ def rocker_angle(loop: FourBarLoop, crank: SX) -> SX:
     g, a, b, d = loop.ground, loop.crank, loop.coupler, loop.rocker
     f2 = _diagonal_squared(loop, crank)
     lean = casadi.atan2(a * casadi.sin(crank), g - a * casadi.cos(crank))
-    angle = math.pi - lean - loop.branch * casadi.acos((d * d + f2 - b * b) / (2 * d * casadi.sqrt(f2)))
+    angle = (
+        math.pi - lean - loop.branch * casadi.acos((d * d + f2 - b * b) / (2 * d * casadi.sqrt(f2)))
+    )
     round_trips = casadi.floor(crank / (2 * math.pi))
     if is_symbol(a) or is_symbol(g):
         return angle + casadi.if_else(SX(a) > SX(g), 2 * math.pi * round_trips, 0.0)
@@ -219,7 +250,8 @@ def rocker_angle(loop: FourBarLoop, crank: SX) -> SX:
 
 
 def crank_angle(loop: FourBarLoop, rocker: SX) -> SX:
-    """Angle of the crank for the rocker's: of the two cranks that reach, the one on this branch (nearer 0 if both)."""
+    """Angle of the crank for the rocker's: of the two cranks that reach,
+    the one on this branch (nearer 0 if both)."""
     g, a, b, d = loop.ground, loop.crank, loop.coupler, loop.rocker
     cx, cy = g + d * casadi.cos(rocker), d * casadi.sin(rocker)
     m2 = cx * cx + cy * cy
@@ -238,13 +270,20 @@ def crank_angle(loop: FourBarLoop, rocker: SX) -> SX:
 def strut_drive(
     tree: Tree, actuator: LinearActuator, middle: float = 0.0, like: Drive | None = None
 ) -> StrutOnSlide | StrutOnHinge | None:
-    """The closed form of a strut between the two bodies of the one-coordinate joint it drives, or None (a carriage).
+    """The closed form of a strut between the two bodies of the one-coordinate joint it drives,
+    or None (a carriage).
 
-    `tree` has its fixed joints merged. Of all angles that close the triangle the half turn nearest to `middle` is
-    taken; with live numbers in the tree the same as in `like`, the drive of the present numbers.
+    `tree` has its fixed joints merged. Of all angles that close the triangle the half turn nearest
+    to `middle` is taken; with live numbers in the tree the same as in `like`, the drive of the
+    present numbers.
     """
     nodes = [i for i in tree.outward if tree.nodes[i].joint == actuator.joint]
-    if has_rod(actuator) or len(nodes) != 1 or tree.nodes[nodes[0]].row.has_pitch or tree.nodes[nodes[0]].nv != 1:
+    if (
+        has_rod(actuator)
+        or len(nodes) != 1
+        or tree.nodes[nodes[0]].row.has_pitch
+        or tree.nodes[nodes[0]].nv != 1
+    ):
         return None
     child = nodes[0]
     node = tree.nodes[child]
@@ -256,7 +295,11 @@ def strut_drive(
         foot, head = head, foot  # the mathematics does not know which end is which
     foot = node.placement.inverse().at(foot)
     n = node.axis
-    common: dict[str, Any] = {"names": (actuator.name,), "joints": (actuator.joint,), "branch": actuator.branch}
+    common: dict[str, Any] = {
+        "names": (actuator.name,),
+        "joints": (actuator.joint,),
+        "branch": actuator.branch,
+    }
     common |= {"lower": actuator.lower, "upper": actuator.upper}
     if node.row.is_slide:
         across = subtract(head, foot)
@@ -276,13 +319,18 @@ def strut_drive(
 
 def gear_drive(gear: Gear) -> LinearMap:
     k = 1.0 / gear.ratio
-    return LinearMap((gear.name,), (gear.joint,), ((k,),), (-gear.offset * k,), ((gear.ratio,),), (gear.offset,))
+    return LinearMap(
+        (gear.name,), (gear.joint,), ((k,),), (-gear.offset * k,), ((gear.ratio,),), (gear.offset,)
+    )
 
 
 def belt_drive(belt: Belt) -> LinearMap:
-    """q = k c + offset with k = +-driving / driven radius. A carrier's own coordinate is taken off by `commands`."""
+    """q = k c + offset with k = +-driving / driven radius.
+    A carrier's own coordinate is taken off by `commands`."""
     k = (-1.0 if belt.crossed else 1.0) * belt.driving_radius / belt.driven_radius
-    return LinearMap((belt.name,), (belt.joint,), ((k,),), (belt.offset,), ((1.0 / k,),), (-belt.offset / k,))
+    return LinearMap(
+        (belt.name,), (belt.joint,), ((k,),), (belt.offset,), ((1.0 / k,),), (-belt.offset / k,)
+    )
 
 
 def differential_drive(differential: Differential) -> LinearMap:
@@ -293,18 +341,24 @@ def differential_drive(differential: Differential) -> LinearMap:
     n = len(differential.joints)
     rows = tuple(tuple(plain(W[i, j]) for j in range(n)) for i in range(n))
     back = tuple(plain(w[i]) for i in range(n))
-    return LinearMap(differential.motors, differential.joints, differential.matrix, offset, rows, back)
+    return LinearMap(
+        differential.motors, differential.joints, differential.matrix, offset, rows, back
+    )
 
 
 def four_bar_drive(four_bar: FourBar) -> FourBarDrive:
-    return FourBarDrive((four_bar.name,), (four_bar.joint,), four_bar.loops, four_bar.crank_offset, four_bar.offset)
+    return FourBarDrive(
+        (four_bar.name,), (four_bar.joint,), four_bar.loops, four_bar.crank_offset, four_bar.offset
+    )
 
 
 def _diagonal_squared(loop: FourBarLoop, crank: SX) -> SX:
     return loop.ground**2 + loop.crank**2 - 2 * loop.ground * loop.crank * casadi.cos(crank)
 
 
-def _affine(M: tuple[tuple[Number, ...], ...], b: tuple[Number, ...] | None, x: list[SX]) -> list[SX]:
+def _affine(
+    M: tuple[tuple[Number, ...], ...], b: tuple[Number, ...] | None, x: list[SX]
+) -> list[SX]:
     totals = []
     for i, row in enumerate(M):
         total = SX(0 if b is None else b[i])

@@ -1,4 +1,5 @@
-"""Forbidden arcs in machine code: their union, the crossings of segments, the free angle nearest to a goal.
+"""Forbidden arcs in machine code: their union, the crossings of segments,
+the free angle nearest to a goal.
 
 arcs.py and crossings.py have the same in Python, and say why every crossing is found.
 """
@@ -33,7 +34,8 @@ def size(r: Routine, x: Value) -> Value:
 
 
 def write_add(module: ir.Module) -> ir.Function:
-    """Define add(state, count, ends): the union of (start, width), start in [-pi, pi), and of the arcs; their number.
+    """Define add(state, count, ends): the union of (start, width), start in [-pi, pi),
+    and of the arcs; their number.
 
     Arcs lie in order in [-pi, pi] and do not touch; one that runs over pi is cut there.
     """
@@ -79,9 +81,11 @@ def _insert(r: Routine, arcs: Doubles, n: Cell, start: Cell, end: Cell) -> None:
 
 
 def write_forbidden(module: ir.Module, add: ir.Function, segment: ir.Function) -> ir.Function:
-    """Define forbidden(state, points, segments) -> how many arcs are forbidden at the radii that are set; -1: too many.
+    """Define forbidden(state, points, segments) -> how many arcs are forbidden at the radii that
+    are set; -1: too many.
 
-    At the end an arc that begins at -pi continues one that ends at pi: there is one less, from the second on.
+    At the end an arc that begins at -pi continues one that ends at pi: there is one less, from the
+    second on.
     """
     r = Routine(module, "forbidden", 3)
     state_at, points, segments = r.arguments
@@ -117,7 +121,8 @@ def batch(r: Routine, state: Record, name: str, count: Operand) -> Value:
 
 
 def write_segment_arcs(module: ir.Module, add: ir.Function) -> ir.Function:
-    """Define segment(state, count, k): the union of the arcs that segment k forbids and of those before; -1: too many.
+    """Define segment(state, count, k): the union of the arcs that segment k forbids and of those
+    before; -1: too many.
 
     Cells of a turn from left to right, halved until bounds decide them; see crossings.py.
     """
@@ -125,7 +130,9 @@ def write_segment_arcs(module: ir.Module, add: ir.Function) -> ir.Function:
     state_at, count, k = r.arguments
     state = Record(r, state_at, STATE)
     inputs, outputs = Words(r, state["depth_in"]), Words(r, state["depth_out"])
-    angles, values, slopes, bounds = (Doubles(r, x) for x in (inputs[1], outputs[0], outputs[1], outputs[2]))
+    angles, values, slopes, bounds = (
+        Doubles(r, x) for x in (inputs[1], outputs[0], outputs[1], outputs[2])
+    )
     inputs[2] = Words(r, state["segment_clearance_in"])[2] + k * 48
     inputs[3], inputs[4] = state["segment_minimum"] + k * 8, state["segment_maximum"] + k * 8
     for cell in range(FIRST):
@@ -137,7 +144,14 @@ def write_segment_arcs(module: ir.Module, add: ir.Function) -> ir.Function:
     cells, waiting = Doubles(r, state["cells"]), r.whole(FIRST)
     for cell in range(FIRST):  # the first one on top
         own, after = cells.at(CELL * (FIRST - 1 - cell)), (cell + 1) % FIRST
-        parts = (angles[cell], TURN / FIRST, values[cell], slopes[cell], values[after], slopes[after])
+        parts = (
+            angles[cell],
+            TURN / FIRST,
+            values[cell],
+            slopes[cell],
+            values[after],
+            slopes[after],
+        )
         for c, part in enumerate(parts):
             own[c] = part
     since, first_fall = r.number(math.inf), r.number(math.inf)  # inf: no rise, no fall yet
@@ -148,7 +162,10 @@ def write_segment_arcs(module: ir.Module, add: ir.Function) -> ir.Function:
         a, w, ga, da, gb, db = (r.number(cell_at[c]) for c in range(CELL))
         curved = r.number(R * w)
         r.skip(r.choose(ga > gb, ga, gb) + curved * w * 0.125 <= 0.0)
-        down, up = r.choose(da < 0.0, 0.0 - da, r.number(0.0)), r.choose(db > 0.0, db, r.number(0.0))
+        down, up = (
+            r.choose(da < 0.0, 0.0 - da, r.number(0.0)),
+            r.choose(db > 0.0, db, r.number(0.0)),
+        )
         one, other = ga - w * down, gb - w * up
         r.skip(r.choose(one > other, one, other) - curved * w * 0.5 > 0.0)
         rises = gb > 0.0
@@ -193,7 +210,14 @@ def write_segment_arcs(module: ir.Module, add: ir.Function) -> ir.Function:
 
 
 def _root(
-    r: Routine, state: Record, angles: Doubles, values: Doubles, slopes: Doubles, a: Cell, w: Cell, rises: Value
+    r: Routine,
+    state: Record,
+    angles: Doubles,
+    values: Doubles,
+    slopes: Doubles,
+    a: Cell,
+    w: Cell,
+    rises: Value,
 ) -> Value:
     """The crossing of a cell by Newton's method within a bracket that only shrinks."""
     low, high, x = r.number(a), r.number(a + w), r.number(a + w * 0.5)
@@ -213,7 +237,8 @@ def _root(
 
 
 def write_free(module: ir.Module) -> ir.Function:
-    """Define free(state, count, places): places = (goal, keep) become (the free angle, 1), or 0 where none is free.
+    """Define free(state, count, places): places = (goal, keep) become (the free angle, 1),
+    or 0 where none is free.
 
     It lies in the free arc that contains `keep`, or the one nearest to it; see `arcs.nearest_of`.
     """

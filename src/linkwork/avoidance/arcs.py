@@ -1,6 +1,8 @@
-"""Arcs of the arm angle: unions of forbidden intervals on the circle, and the nearest angle outside them.
+"""Arcs of the arm angle: unions of forbidden intervals on the circle,
+and the nearest angle outside them.
 
-An arc is (start, end) with start in [-pi, pi) and start <= end <= start + 2 pi; forbidden is what lies strictly inside.
+An arc is (start, end) with start in [-pi, pi) and start <= end <= start + 2 pi; forbidden is what
+lies strictly inside.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ def merged(center: np.ndarray, half_width: np.ndarray) -> np.ndarray:
 
 
 def joined(start: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """The union (k, 2) of the arcs from start (n,), in [-pi, pi), over width (n,), sorted by their start."""
+    """The union (k, 2) of the arcs from start (n,), in [-pi, pi), over width (n,),
+    sorted by their start."""
     return _union(list(zip(start.tolist(), width.tolist(), strict=True)))
 
 
@@ -66,10 +69,14 @@ def without(arcs: np.ndarray, forbidden: np.ndarray) -> np.ndarray:
     if not len(forbidden):
         return arcs.copy()
     first, last = forbidden[0].tolist()
-    left = [(start, end) if end - start < TURN else (last, first + TURN) for start, end in arcs.tolist()]
+    left = [
+        (start, end) if end - start < TURN else (last, first + TURN) for start, end in arcs.tolist()
+    ]
     for start, end in forbidden.tolist():
         for turn in (-1.0, 0.0, 1.0):  # an arc may run over pi
-            left = [piece for arc in left for piece in _cut(arc, start + turn * TURN, end + turn * TURN)]
+            left = [
+                piece for arc in left for piece in _cut(arc, start + turn * TURN, end + turn * TURN)
+            ]
     if not left:
         return np.empty((0, 2))
     rows = np.array([(wrapped_one(a), wrapped_one(a) + (b - a)) for a, b in left])
@@ -86,13 +93,16 @@ def nearest_free(forbidden: ArrayLike, target: float = 0.0, keep: float | None =
     """The free arm angle nearest to `target` [rad]; NaN where none is free.
 
     forbidden   (k, 2) arcs, as `Elbow.forbidden` gives them
-    keep        an angle to stay with: the answer lies in the free arc that contains it (or in the free arc nearest to
-                it, where it is itself forbidden), so that the elbow does not cross what it avoids. The answer is then
-                given within half a turn of `keep`, so that a filter follows it the short way.
+    keep        an angle to stay with: the answer lies in the free arc that contains it
+                (or in the free arc nearest to it, where it is itself forbidden), so that the elbow
+                does not cross what it avoids. The answer is then given within half a turn of
+                `keep`, so that a filter follows it the short way.
     """
     given = as_doubles(forbidden, "nearest_free: forbidden")
     if given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
-        raise InvalidInput(f"nearest_free: forbidden has shape {given.shape}, expected finite arcs (k, 2)")
+        raise InvalidInput(
+            f"nearest_free: forbidden has shape {given.shape}, expected finite arcs (k, 2)"
+        )
     stay = None if keep is None else number(keep, "nearest_free: keep")
     return nearest_of(given, number(target, "nearest_free: target"), stay)
 
@@ -108,7 +118,10 @@ def nearest_of(forbidden: np.ndarray, goal: float, keep: float | None) -> float:
         return wrapped_one(_pushed(arcs, goal))
     inside = _pushed(arcs, keep)
     # The free arc around `inside`: from the last end before it to the first start after it.
-    below, above = -min(_ahead(inside - end) for _, end in arcs), min(_ahead(start - inside) for start, _ in arcs)
+    below, above = (
+        -min(_ahead(inside - end) for _, end in arcs),
+        min(_ahead(start - inside) for start, _ in arcs),
+    )
     to_goal = wrapped_one(goal - inside)
     if below <= to_goal <= above:
         return inside + to_goal

@@ -37,7 +37,9 @@ class ArmEquations:
         axis4 = np.array(casadi.evalf(about_x(self.size.alpha[2])[:, 2])).ravel()
         corner = np.array([self.size.a3, 0.0, self.size.d3])
         self.to_elbow = corner - (corner @ axis4) * axis4
-        to_wrist = np.array(casadi.evalf(seven_axis._from_shoulder(self.size, SX(0), SX(1)))).ravel()
+        to_wrist = np.array(
+            casadi.evalf(seven_axis._from_shoulder(self.size, SX(0), SX(1)))
+        ).ravel()
         self.upper = float(np.linalg.norm(self.to_elbow))
         self.fore = float(np.linalg.norm(to_wrist - self.to_elbow))
         self.reach = seven_axis.reach(self.size)
@@ -67,8 +69,8 @@ class ArmEquations:
         return Swing(SX.zeros(3), u, v0, casadi.cross(u, v0), D)
 
     def _swing(self, T: SX) -> tuple[SX, SX, SX]:
-        """The swing in world axes, flat; the target's defect; and how far elbow and reference are from the line, of the
-        arm and as a sine: 0 where the angle is undefined."""
+        """The swing in world axes, flat; the target's defect; and how far elbow and reference are
+        from the line, of the arm and as a sine: 0 where the angle is undefined."""
         goal, defect = orthonormal(T)
         swing = self.swing(self.family.canonical.goal(goal))
         R, p = SX(self.base[:3, :3]), SX(self.base[:3, 3])
@@ -77,7 +79,8 @@ class ArmEquations:
         return casadi.vertcat(p, R @ swing.u, R @ swing.v0, R @ swing.w0, swing.D), defect, room
 
     def _arm_angle(self, q: SX) -> tuple[SX, SX]:
-        """alpha = atan2(u . (v0 x v), v0 . v), v the elbow's part across the line. Second: 0 where it is undefined."""
+        """alpha = atan2(u . (v0 x v), v0 . v), v the elbow's part across the line. Second:
+        0 where it is undefined."""
         theta = self.family.canonical.angles(q)
         R = SX.eye(3)
         for k in range(3):
@@ -99,8 +102,9 @@ class ArmEquations:
     def _configurations(self, T: SX, angle: SX) -> tuple[SX, SX, SX]:
         """Eight rows of q, their residuals, and the target's defect.
 
-        The solver's own swivel angle psi differs from the arm angle by a constant of the pose and of theta4's sign:
-        psi = alpha + (direction of v0 in the target's basis) - (direction of the elbow in the arm's basis).
+        The solver's own swivel angle psi differs from the arm angle by a constant of the pose and
+        of theta4's sign: psi = alpha + (direction of v0 in the target's basis) -
+        (direction of the elbow in the arm's basis).
         """
         goal, defect = orthonormal(T)
         subject, chain, canonical = self.family.subject, self.family.chain, self.family.canonical
@@ -109,7 +113,9 @@ class ArmEquations:
         seed = canonical.angles(SX(casadi.DM(self.family.rest)))
         swing = self.swing(target)
         space = seven_axis._space_basis(target.p)
-        of_reference = casadi.atan2(casadi.dot(swing.v0, space[:, 2]), casadi.dot(swing.v0, space[:, 1]))
+        of_reference = casadi.atan2(
+            casadi.dot(swing.v0, space[:, 2]), casadi.dot(swing.v0, space[:, 1])
+        )
         margin = self.family.margin
         elbows = seven_axis._elbow(self.size, target.p, seed[3], margin)
         rows = []
@@ -117,7 +123,9 @@ class ArmEquations:
             arm = seven_axis._arm_basis(self.size, elbows.sines[i], elbows.cosines[i])
             elbow = SX(self.to_elbow)
             of_elbow = casadi.atan2(casadi.dot(elbow, arm[:, 2]), casadi.dot(elbow, arm[:, 1]))
-            postures = seven_axis.solve(self.size, target, seed, angle + of_reference - of_elbow, margin)
+            postures = seven_axis.solve(
+                self.size, target, seed, angle + of_reference - of_elbow, margin
+            )
             rows += postures.rows[4 * i : 4 * i + 4]
         q, residuals = [], []
         for row in canonical.rows(Proposal(rows, ())).rows:
@@ -129,8 +137,8 @@ class ArmEquations:
         return casadi.vertcat(*q), casadi.vertcat(*residuals), defect
 
     def _nearest(self, T: SX, angle: SX, before: SX) -> tuple[SX, SX]:
-        """Of the eight the row whose joint that moves the furthest from `before` moves the least, turned by whole
-        turns to it; and how far that is [rad], FAR where no row exists."""
+        """Of the eight the row whose joint that moves the furthest from `before` moves the least,
+        turned by whole turns to it; and how far that is [rad], FAR where no row exists."""
         rows, residuals, _ = self._configurations(T, angle)
         best, least = before, SX(FAR)
         for k in range(rows.shape[0]):
@@ -138,7 +146,10 @@ class ArmEquations:
             way = way - 2 * casadi.pi * casadi.floor(way / (2 * casadi.pi) + 0.5)
             apart = casadi.if_else(residuals[k] <= SOLVED, casadi.mmax(casadi.fabs(way)), FAR)
             nearer = apart < least
-            best, least = casadi.if_else(nearer, before + way, best), casadi.if_else(nearer, apart, least)
+            best, least = (
+                casadi.if_else(nearer, before + way, best),
+                casadi.if_else(nearer, apart, least),
+            )
         return best, least
 
     def _points(self, flat: SX, angle: SX) -> tuple[SX, SX, SX]:
@@ -150,7 +161,9 @@ class ArmEquations:
         return clearance(*self._points(flat, angle), point, minimum, maximum)
 
     def _segment_clearance(self, flat: SX, angle: SX, ends: SX, minimum: SX, maximum: SX) -> SX:
-        return segment_clearance(*self._points(flat, angle), ends[0, :].T, ends[1, :].T, minimum, maximum)
+        return segment_clearance(
+            *self._points(flat, angle), ends[0, :].T, ends[1, :].T, minimum, maximum
+        )
 
     def _depth(self, flat: SX, angle: SX, ends: SX, minimum: SX, maximum: SX) -> tuple[SX, SX, SX]:
         start, end = ends[0, :].T, ends[1, :].T
@@ -177,7 +190,10 @@ class ArmEquations:
             _segment_clearance,
             {"swing": 13, "arm_angle": (), "ends": (2, 3), "minimum": (), "maximum": ()},
         ),
-        "depth": (_depth, {"swing": 13, "arm_angle": (), "ends": (2, 3), "minimum": (), "maximum": ()}),
+        "depth": (
+            _depth,
+            {"swing": 13, "arm_angle": (), "ends": (2, 3), "minimum": (), "maximum": ()},
+        ),
         "guard": (_guard, {"clearance": (), "threshold": ()}),
         "arcs": (_arcs, {"swing": 13, "point": 3, "minimum": (), "maximum": ()}),
     }

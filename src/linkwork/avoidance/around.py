@@ -1,4 +1,5 @@
-"""What stands around an elbow, as arrays: points and segments, each with a radius (spheres and capsules)."""
+"""What stands around an elbow, as arrays: points and segments,
+each with a radius (spheres and capsules)."""
 
 from __future__ import annotations
 
@@ -31,12 +32,18 @@ ROWS = 8
 """Rows of capsules that a box is covered by, at most."""
 
 
-_NO_POINTS, _NO_SEGMENTS, _NONE, _NOBODY = np.empty((0, 3)), np.empty((0, 2, 3)), np.empty(0), np.empty(0, np.int64)
+_NO_POINTS, _NO_SEGMENTS, _NONE, _NOBODY = (
+    np.empty((0, 3)),
+    np.empty((0, 2, 3)),
+    np.empty(0),
+    np.empty(0, np.int64),
+)
 
 
 @dataclass(frozen=True)
 class Around:
-    """points (n, 3) and segments (k, 2, 3) in world axes [m] with their radii; which obstacle each belongs to.
+    """points (n, 3) and segments (k, 2, 3) in world axes [m] with their radii;
+    which obstacle each belongs to.
 
     stale       whether a number was NaN: what it belonged to is left out
     """
@@ -79,9 +86,10 @@ class Around:
 def around(obstacles: Any, radius: ArrayLike, who: str) -> Around:
     """Obstacles in any of their notations.
 
-    An array (n, 3) is points, (k, 2, 3) segments, `radius` makes them spheres and capsules. Of shapes a sphere, a
-    capsule and a cloud are taken as they are; others are covered by capsules, which never lie inside them: a tapered
-    capsule by four, a cylinder by one, a box by rows of them.
+    An array (n, 3) is points, (k, 2, 3) segments, `radius` makes them spheres and capsules. Of
+    shapes a sphere, a capsule and a cloud are taken as they are; others are covered by capsules,
+    which never lie inside them: a tapered capsule by four, a cylinder by one, a box by rows of
+    them.
     """
     if isinstance(obstacles, Around):
         return obstacles
@@ -92,11 +100,14 @@ def around(obstacles: Any, radius: ArrayLike, who: str) -> Around:
     at = as_doubles(obstacles, f"{who}: points")
     if at.shape[-1:] != (3,) or at.ndim not in (2, 3) or (at.ndim == 3 and at.shape[1] != 2):
         raise InvalidInput(
-            f"{who}: points has shape {at.shape}, expected points (n, 3), segments (k, 2, 3) or a list of shapes"
+            f"{who}: points has shape {at.shape}, expected points (n, 3), segments (k, 2, 3) or a "
+            "list of shapes"
         )
     sizes = as_doubles(radius, f"{who}: radius")
     if sizes.ndim > 1 or (sizes.ndim == 1 and sizes.shape != at.shape[:1]):
-        raise InvalidInput(f"{who}: radius has shape {sizes.shape}, expected one number or ({len(at)},)")
+        raise InvalidInput(
+            f"{who}: radius has shape {sizes.shape}, expected one number or ({len(at)},)"
+        )
     if (sizes < 0.0).any():
         raise InvalidInput(f"{who}: radius is {sizes.tolist()}, expected radii >= 0 m")
     rows, sizes = np.arange(len(at)), _filled(len(at), sizes)
@@ -106,9 +117,12 @@ def around(obstacles: Any, radius: ArrayLike, who: str) -> Around:
 
 
 def robot_obstacles(model: CollisionModel, q: ArrayLike) -> Obstacles:
-    """The shapes of another robot where it stands at q (nq,), as obstacles in world axes: "forearm 0", ..."""
+    """The shapes of another robot where it stands at q (nq,), as obstacles in world axes:
+    "forearm 0", ..."""
     if not isinstance(model, CollisionModel):
-        raise InvalidInput(f"robot_obstacles: model is {type(model).__name__}, expected a CollisionModel")
+        raise InvalidInput(
+            f"robot_obstacles: model is {type(model).__name__}, expected a CollisionModel"
+        )
     where = finite(q, (model.subject.nq,), "robot_obstacles: q")
     shapes = {}
     for part, own in model.shapes.items():
@@ -143,7 +157,8 @@ def _of_shapes(obstacles: Iterable[Any], who: str) -> Around:
             case _:
                 kind = getattr(shape, "kind", type(shape).__name__)
                 raise InvalidInput(
-                    f"{who}: obstacle {own} is a {kind}, expected a sphere, capsule, tapered capsule, cylinder, box "
+                    f"{who}: obstacle {own} is a {kind}, expected a sphere, capsule, tapered "
+                    "capsule, cylinder, box "
                     "or cloud"
                 )
     columns = lambda rows, shape: (

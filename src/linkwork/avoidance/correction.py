@@ -1,4 +1,5 @@
-"""The paper's turn of the elbow away from one point, corrected; approximate, kept beside the exact arcs.
+"""The paper's turn of the elbow away from one point, corrected; approximate,
+kept beside the exact arcs.
 
 Source: [Simas2022] eqs. 18-19.
 """
@@ -10,8 +11,11 @@ import numpy as np
 from linkwork.avoidance.volume import SafetyVolume
 
 
-def correction(S: np.ndarray, E: np.ndarray, W: np.ndarray, point: np.ndarray, volume: SafetyVolume) -> float:
-    """alpha = sign (gamma - beta) about the line S-W, by the law of cosines at the foot point of the worst solid."""
+def correction(
+    S: np.ndarray, E: np.ndarray, W: np.ndarray, point: np.ndarray, volume: SafetyVolume
+) -> float:
+    """alpha = sign (gamma - beta) about the line S-W,
+    by the law of cosines at the foot point of the worst solid."""
     solids = [(np.linalg.norm(point - E) - volume.maximum, E, volume.maximum)]
     for end in (S, W):
         along = E - end

@@ -1,11 +1,13 @@
-"""Crossings: where functions of an angle change sign, all of them, proved by bounds on a cell instead of a fine grid.
+"""Crossings: where functions of an angle change sign, all of them,
+proved by bounds on a cell instead of a fine grid.
 
-Each function g is the largest of sinusoids of amplitude <= R, so g + R x^2 / 2 is convex. On a cell of width w with
-values and slopes at its ends a, b that gives
+Each function g is the largest of sinusoids of amplitude <= R, so g + R x^2 / 2 is convex. On a cell
+of width w with values and slopes at its ends a, b that gives
 
     g <= max(g_a, g_b) + R w^2 / 8                                     below zero: free throughout
     g >= g_a - w max(0, -g'_a) - R w^2 / 2, and the same from b        above zero: inside throughout
-    g' >= g'_a - R w,  g' <= g'_b + R w                                one sign: at most one crossing
+    g' >= g'_a - R w,  g' <= g'_b + R w                                one sign: at most one
+    crossing
 
 and a cell that none of them decides is halved.
 """
@@ -29,7 +31,8 @@ Depth = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def positive_arcs(depth: Depth, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """(start (k,), width (k,)) [rad] of all arcs in which some of `count` functions are positive."""
+    """(start (k,), width (k,)) [rad] of all arcs in which some of `count` functions are
+    positive."""
     grid = np.linspace(-np.pi, np.pi, FIRST, endpoint=False)
     which, angle = np.repeat(np.arange(count), FIRST), np.tile(grid, count)
     g, slope, R = depth(which, angle)
@@ -50,7 +53,9 @@ def positive_arcs(depth: Depth, count: int) -> tuple[np.ndarray, np.ndarray]:
         which, a, w, ga, da, gb, db, R = cells
         curved = R * w
         free = np.maximum(ga, gb) + curved * w / 8 <= 0.0
-        lowest = np.maximum(ga - w * np.maximum(0.0, -da), gb - w * np.maximum(0.0, db)) - curved * w / 2
+        lowest = (
+            np.maximum(ga - w * np.maximum(0.0, -da), gb - w * np.maximum(0.0, db)) - curved * w / 2
+        )
         crosses = (ga > 0.0) != (gb > 0.0)
         once = crosses & np.where(gb > 0.0, da - curved > 0.0, db + curved < 0.0)
         narrow = w < FINEST
@@ -71,7 +76,9 @@ def _halved(depth: Depth, cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ..
     return tuple(np.concatenate(pair) for pair in zip(left, right, strict=True))
 
 
-def _root(depth: Depth, which: np.ndarray, a: np.ndarray, w: np.ndarray, rises: np.ndarray) -> np.ndarray:
+def _root(
+    depth: Depth, which: np.ndarray, a: np.ndarray, w: np.ndarray, rises: np.ndarray
+) -> np.ndarray:
     """The crossing of each cell by Newton's method within a bracket that only shrinks."""
     low, high = a.copy(), a + w
     x = a + w / 2
@@ -89,8 +96,11 @@ def _root(depth: Depth, which: np.ndarray, a: np.ndarray, w: np.ndarray, rises: 
     return x
 
 
-def _arcs(which: np.ndarray, angle: np.ndarray, rises: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """From each rise to the next fall of the same function; a whole turn where one never crosses and is positive."""
+def _arcs(
+    which: np.ndarray, angle: np.ndarray, rises: np.ndarray, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """From each rise to the next fall of the same function;
+    a whole turn where one never crosses and is positive."""
     untouched = np.setdiff1d(np.flatnonzero(first > 0.0), which)
     starts, widths = [np.full(len(untouched), -np.pi)], [np.full(len(untouched), TURN)]
     order = np.lexsort((angle, which))

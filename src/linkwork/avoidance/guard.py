@@ -10,7 +10,8 @@ from linkwork.errors import InvalidInput
 SLOWEST = 1e-3
 """What is left of the speed just before contact, by the exponential law."""
 STILL = 1e-9
-"""A clearance must grow by more than this [m] to count as a retreat: in contact the last bits alone decide nothing."""
+"""A clearance must grow by more than this [m] to count as a retreat:
+in contact the last bits alone decide nothing."""
 
 
 def approaches(clearance: float, before: float) -> bool:

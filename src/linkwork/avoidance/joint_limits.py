@@ -1,16 +1,17 @@
 """Joint limits over the arm angle: where a joint of a seven-axis arm meets a limit, in closed form.
 
-While the tool is held, shoulder and wrist turn with the arm angle psi, and every entry of their rotations R is
-A sin psi + B cos psi + C. With e1, e2, e3 the three axes of either at zero and E_i the turn about e_i, R = E1 E2 E3 and
+While the tool is held, shoulder and wrist turn with the arm angle psi, and every entry of their
+rotations R is A sin psi + B cos psi + C. With e1, e2, e3 the three axes of either at zero and E_i
+the turn about e_i, R = E1 E2 E3 and
 
     q1 = l   only where   e2' E1(-l) R e3 = e2' e3
     q2 = l   only where   e1' R e3 = e1' E2(l) e3
     q3 = l   only where   e2' E3(l) R' e1 = e2' e1
 
-each of which at most two arm angles meet. Branches begin and cease where e1' R e3 leaves the range of e1' E2 e3, which
-is less than -1 .. 1 where twists are no right angles. Where q2 is singular, e1 = R e3, branches change places; the
-first and last hold there for every l. Between neighbouring ones of all these angles nothing changes, so that one look
-into each piece decides it.
+each of which at most two arm angles meet. Branches begin and cease where e1' R e3 leaves the range
+of e1' E2 e3, which is less than -1 .. 1 where twists are no right angles. Where q2 is singular, e1
+= R e3, branches change places; the first and last hold there for every l. Between neighbouring ones
+of all these angles nothing changes, so that one look into each piece decides it.
 Source: [Shimizu2008] (joints as functions of the arm angle).
 """
 
@@ -33,8 +34,8 @@ APART = 1e-11
 def turns_of(
     chain: Chain, pose: np.ndarray, swing: np.ndarray, elbows: np.ndarray, q4: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rotations (n, 3, 3) of shoulder and wrist with the tool at a pose (4, 4) and the elbow at points (n, 3), whether
-    or not their axes can make them.
+    """Rotations (n, 3, 3) of shoulder and wrist with the tool at a pose (4, 4) and the elbow at
+    points (n, 3), whether or not their axes can make them.
 
     swing   (13,) of the pose, see `Elbow.swing`;  q4: angle of the elbow
     """
@@ -46,21 +47,29 @@ def turns_of(
     wrist_at_zero = chain.home[:3, :3] @ in_tool + chain.home[:3, 3]
     bent = point + bend @ (wrist_at_zero - point) - shoulder
     before = _basis(elbow_at_zero, bent)
-    of_shoulder = _basis(elbows - shoulder, np.broadcast_to(wrist - shoulder, elbows.shape)) @ before.T
+    of_shoulder = (
+        _basis(elbows - shoulder, np.broadcast_to(wrist - shoulder, elbows.shape)) @ before.T
+    )
     of_wrist = np.swapaxes(of_shoulder @ bend, 1, 2) @ pose[:3, :3] @ chain.home[:3, :3].T
     return of_shoulder, of_wrist
 
 
-def breaks_of(axes: np.ndarray, R: np.ndarray, limits: Sequence[tuple[float, float]]) -> list[float]:
-    """Arm angles at which three axes (3, 3), meeting in a point, may enter or leave their limits, or begin or cease to
-    reach their rotation.
+def breaks_of(
+    axes: np.ndarray, R: np.ndarray, limits: Sequence[tuple[float, float]]
+) -> list[float]:
+    """Arm angles at which three axes (3, 3), meeting in a point, may enter or leave their limits,
+    or begin or cease to reach their rotation.
 
-    R        (3, 3, 3) that rotation at SAMPLES;  limits: (lower, upper) of each, infinite where there is none
+    R        (3, 3, 3) that rotation at SAMPLES;  limits: (lower, upper) of each, infinite where
+    there is none
     """
     e1, e2, e3 = axes
     reach = R @ e3
     breaks: list[float] = []
-    middle, half = (e1 @ e2) * (e2 @ e3), np.linalg.norm(np.cross(e1, e2)) * np.linalg.norm(np.cross(e2, e3))
+    middle, half = (
+        (e1 @ e2) * (e2 @ e3),
+        np.linalg.norm(np.cross(e1, e2)) * np.linalg.norm(np.cross(e2, e3)),
+    )
     for end in (middle - half, middle + half):
         breaks += _crossings(reach @ e1, float(end))
     for k, both in enumerate(limits):
@@ -101,7 +110,8 @@ def runs(arcs: np.ndarray, inside: np.ndarray) -> np.ndarray:
 
 
 def _basis(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Right-handed axes (..., 3, 3) in columns: the first along one vector (..., 3), the second towards the other."""
+    """Right-handed axes (..., 3, 3) in columns: the first along one vector (..., 3),
+    the second towards the other."""
     x = first / np.linalg.norm(first, axis=-1, keepdims=True)
     z = np.cross(first, second)
     z = z / np.linalg.norm(z, axis=-1, keepdims=True)

@@ -1,12 +1,14 @@
-"""Null-space avoidance: any redundant robot keeps its tasks exactly while the rest of it makes way, one QP a step.
+"""Null-space avoidance: any redundant robot keeps its tasks exactly while the rest of it makes way,
+one QP a step.
 
     minimise   |q + dq - posture|^2
     such that  tasks:  J dq = e                     the tool stays on its path
                distances:  d(distance) >= -gain dt (distance - minimum)
                joints within their limits of position and speed
 
-Where no step does all of that, the tasks give way and the distances do not: the tool follows as far as it can, and the
-speed guard says how much of its speed it may keep. Source: [Ames2019] for the rows of distances.
+Where no step does all of that, the tasks give way and the distances do not: the tool follows as far
+as it can, and the speed guard says how much of its speed it may keep. Source: [Ames2019] for the
+rows of distances.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class NullSpaceStep(Tabular, rows="clearance"):
     q, v          (nq,), (nv,) the configuration after the step and the velocity to it [rad/s, m/s]
     clearance     [m] the least distance at q; inf where there is nothing to touch
     speed_scale   factor in [0, 1] for the speed of the tasks, from the guard
-    status        "clear"; "avoiding" (a distance is within twice its minimum); "blocked" (the tasks gave way)
+    status        "clear"; "avoiding" (a distance is within twice its minimum); "blocked"
+                  (the tasks gave way)
     """
 
     q: np.ndarray
@@ -54,7 +57,8 @@ class NullSpaceStep(Tabular, rows="clearance"):
 
 
 class _Posture:
-    """As a `PostureTask` of cost 1: |q + dq - target|^2 over coordinates that are no part of a quaternion."""
+    """As a `PostureTask` of cost 1: |q + dq - target|^2 over coordinates that are no part of a
+    quaternion."""
 
     def __init__(self, subject: Subject, target: np.ndarray) -> None:
         pairs = np.array(singles(subject), dtype=int).reshape(-1, 2)
@@ -74,12 +78,14 @@ class NullSpaceAvoidance:
     """Keeps a robot off obstacles and off itself while its tasks are met.
 
     model       the robot with shapes
-    tasks       what is kept exactly, such as `lw.tasks.FrameTask(tool, pose)`; each step may bring others
+    tasks       what is kept exactly, such as `lw.tasks.FrameTask(tool, pose)`; each step may bring
+                others
     obstacles   each step may bring others
-    gain        [1/s] how fast the way to the minimum may be used up;  minimum: distance that is kept [m]
-    posture     (nq,) where the spare freedom goes; left out, q0;  filter: smooths the posture that is followed
-    period      of a step [s];  nearest: how many pairs are looked at
-    threshold   distance [m] below which the guard slows the tasks; left out, three times the minimum
+    gain        [1/s] how fast the way to the minimum may be used up;  minimum: distance that is
+    kept [m] posture     (nq,) where the spare freedom goes; left out, q0;  filter: smooths the
+    posture that is followed period      of a step [s];  nearest: how many pairs are looked at
+    threshold   distance [m] below which the guard slows the tasks; left out, three times the
+                minimum
     """
 
     def __init__(
@@ -99,20 +105,35 @@ class NullSpaceAvoidance:
         self.barrier = CollisionBarrier(model, obstacles, gain, minimum, nearest)
         self.model, self.subject = model, model.subject
         nq = self.subject.nq
-        self.q = configurations.neutral(self.subject) if q0 is None else finite(q0, (nq,), "NullSpaceAvoidance: q0")
-        self.posture = self.q.copy() if posture is None else finite(posture, (nq,), "NullSpaceAvoidance: posture")
+        self.q = (
+            configurations.neutral(self.subject)
+            if q0 is None
+            else finite(q0, (nq,), "NullSpaceAvoidance: q0")
+        )
+        self.posture = (
+            self.q.copy()
+            if posture is None
+            else finite(posture, (nq,), "NullSpaceAvoidance: posture")
+        )
         self.period = number(period, "NullSpaceAvoidance: period")
         if not self.period > 0.0:
-            raise InvalidInput(f"NullSpaceAvoidance: period is {self.period:g}, expected a positive time [s]")
+            raise InvalidInput(
+                f"NullSpaceAvoidance: period is {self.period:g}, expected a positive time [s]"
+            )
         if not self.barrier.minimum > 0.0:
-            raise InvalidInput(f"NullSpaceAvoidance: minimum is {minimum!r}, expected a distance > 0 m")
+            raise InvalidInput(
+                f"NullSpaceAvoidance: minimum is {minimum!r}, expected a distance > 0 m"
+            )
         self.tasks = _several(tasks)
-        self._plain = len(singles(self.subject)) == nq == self.subject.nv  # no joint turns by a quaternion
+        # no joint turns by a quaternion
+        self._plain = len(singles(self.subject)) == nq == self.subject.nv
         self._moves = Moves(self.subject, self.period)
         self._aims = _Posture(self.subject, self.posture)
         self._holds = TaskStack(self.subject, self.tasks)
         self._near = self.barrier.distances(self.q)
-        self.threshold = 3.0 * self.barrier.minimum if threshold is None else number(threshold, "threshold")
+        self.threshold = (
+            3.0 * self.barrier.minimum if threshold is None else number(threshold, "threshold")
+        )
         self._filters = None
         if filter is not None:
             self._filters = [CriticallyDampedFilter(filter.rate, filter.period) for _ in range(nq)]
@@ -121,7 +142,9 @@ class NullSpaceAvoidance:
         self._last = math.inf
 
     def step(
-        self, tasks: Sequence[Task] | Task | None = None, obstacles: Obstacles | Sequence[Any] | None = None
+        self,
+        tasks: Sequence[Task] | Task | None = None,
+        obstacles: Obstacles | Sequence[Any] | None = None,
     ) -> NullSpaceStep:
         """One step of `period`; tasks and obstacles that are given here stay until others are."""
         if tasks is not None:
@@ -145,16 +168,24 @@ class NullSpaceAvoidance:
             way = self._moves.best(self.q, aims, TaskStack(self.subject, ()), rows=rows)
         v = way / self.period
         self.q = (
-            self.q + way if self._plain else quantities.evaluate(self.subject, "integrate", {"q": self.q, "v": way})
+            self.q + way
+            if self._plain
+            else quantities.evaluate(self.subject, "integrate", {"q": self.q, "v": way})
         )
         self._near = self.barrier.distances(self.q)  # of the next step too, while obstacles stay
         clearance = float(self._near[0][0]) if len(self._near[0]) else math.inf
         approaching = approaches(clearance, self._last)
         self._last = clearance
-        scale = 1.0 if math.isinf(clearance) else speed_scale(clearance, self.threshold, approaching)
+        scale = (
+            1.0 if math.isinf(clearance) else speed_scale(clearance, self.threshold, approaching)
+        )
         near = clearance < 2.0 * self.barrier.minimum
         return NullSpaceStep(
-            self.q.copy(), v, clearance, scale, "blocked" if blocked else "avoiding" if near else "clear"
+            self.q.copy(),
+            v,
+            clearance,
+            scale,
+            "blocked" if blocked else "avoiding" if near else "clear",
         )
 
     def _wanted(self) -> np.ndarray:
@@ -166,9 +197,13 @@ class NullSpaceAvoidance:
 
 def _several(tasks: Any) -> tuple[Any, ...]:
     """Some tasks; one alone is taken for a list of one."""
-    several = (tasks,) if _is_task(tasks) else tuple(tasks) if isinstance(tasks, (list, tuple)) else None
+    several = (
+        (tasks,) if _is_task(tasks) else tuple(tasks) if isinstance(tasks, (list, tuple)) else None
+    )
     if several is None or not all(_is_task(task) for task in several):
-        raise InvalidInput(f"tasks is {shown(tasks)}, expected a task or a list of tasks (lw.tasks)")
+        raise InvalidInput(
+            f"tasks is {shown(tasks)}, expected a task or a list of tasks (lw.tasks)"
+        )
     return several
 
 

@@ -1,13 +1,16 @@
-"""Segments and capsules beside the safety volume, over symbols: how deep one reaches into it, and its clearance.
+"""Segments and capsules beside the safety volume, over symbols: how deep one reaches into it,
+and its clearance.
 
 With P the end of a link, x its direction at the arm angle, a point p is inside the volume where
 
-    x . (p - P) > s(|p - P|^2)        s: where the link would touch the volume's surface, see `volume.forbidden_arc`
+    x . (p - P) > s(|p - P|^2)        s: where the link would touch the volume's surface, see
+                                      `volume.forbidden_arc`
 
-so a segment is inside where the largest x . (p - P) - s over its points is positive. On the sphere that is a concave
-quadratic along the segment, on the cone a line less a branch of a hyperbola: both have their largest value in closed
-form. As a function of the arm angle it is the largest of sinusoids, which is what makes its zeros provable
-(`crossings.py`). Nothing like it stands in [Simas2022], which knows one point.
+so a segment is inside where the largest x . (p - P) - s over its points is positive. On the sphere
+that is a concave quadratic along the segment, on the cone a line less a branch of a hyperbola: both
+have their largest value in closed form. As a function of the arm angle it is the largest of
+sinusoids, which is what makes its zeros provable (`crossings.py`). Nothing like it stands in
+[Simas2022], which knows one point.
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ NOWHERE = -1e6
 
 @dataclass(frozen=True)
 class _Line:
-    """A segment seen from a point P: foot + tau e, tau in [low, high] [m], foot the point of its line nearest to P."""
+    """A segment seen from a point P: foot + tau e, tau in [low, high] [m],
+    foot the point of its line nearest to P."""
 
     foot: SX
     e: SX
@@ -38,10 +42,14 @@ class _Line:
         return self.foot + tau * self.e
 
 
-def depth(swing: Swing, upper: float, fore: float, angle: SX, start: SX, end: SX, m: SX, M: SX) -> tuple[SX, SX, SX]:
-    """(depth, its slope, its curvature's bound): positive depth [m] where the segment enters the volume at `angle`.
+def depth(
+    swing: Swing, upper: float, fore: float, angle: SX, start: SX, end: SX, m: SX, M: SX
+) -> tuple[SX, SX, SX]:
+    """(depth, its slope, its curvature's bound):
+    positive depth [m] where the segment enters the volume at `angle`.
 
-    The depth g is the largest of sinusoids of the arm angle, so g'' >= -bound wherever it has a second derivative.
+    The depth g is the largest of sinusoids of the arm angle, so g'' >= -bound wherever it has a
+    second derivative.
     """
     across = casadi.cos(angle) * swing.v0 + casadi.sin(angle) * swing.w0
     turned = casadi.cos(angle) * swing.w0 - casadi.sin(angle) * swing.v0
@@ -77,12 +85,14 @@ def _seen_from(P: SX, start: SX, end: SX) -> _Line:
 
 
 def _deepest(line: _Line, x: SX, length: float, m: SX, M: SX) -> tuple[SX, SX]:
-    """(largest x . p - s, where): over the sphere, and over the cone where the segment can be beside it."""
+    """(largest x . p - s, where): over the sphere,
+    and over the cone where the segment can be beside it."""
     h2, base, sigma = casadi.sumsqr(line.foot), casadi.dot(x, line.foot), casadi.dot(x, line.e)
     # The sphere about the elbow: s = (p^2 + L^2 - M^2) / 2L.
     best_tau: SX = _clipped(sigma * length, line.low, line.high)
     best = base + sigma * best_tau - (h2 + best_tau**2 + length**2 - M**2) / (2 * length)
-    # The cone: no farther from P than its rim, which bounds tau; the depth is concave there, or largest at a kink.
+    # The cone: no farther from P than its rim, which bounds tau; the depth is concave there,
+    # or largest at a kink.
     k = (M - m) / length
     widest = length**2 + M**2 - h2
     rim = sqrt(fmax(0, widest))
@@ -107,7 +117,8 @@ def _clipped(tau: SX, low: SX, high: SX) -> SX:
 
 
 def _beside_cone(P: SX, E: SX, start: SX, end: SX, minimum: SX, maximum: SX) -> SX:
-    """Least distance from the link less the radius beside it, over the part of the segment whose foot is on the link.
+    """Least distance from the link less the radius beside it,
+    over the part of the segment whose foot is on the link.
 
     |a + tau b| - k sigma tau is convex, so its stationary point, clipped, and the ends hold the least.
     """

@@ -38,9 +38,10 @@ class Coefficients:
 class CriticallyDampedFilter:
     """One signal, sampled every `period` [s]; `rate` [1/s] is the double pole.
 
-    A step of size D moves with at most D rate / e, begins with the acceleration rate^2 D, and is at 50, 90, 98 % after
-    1.68, 3.89, 5.83 / rate; a ramp of speed w lags by 2 w / rate. angle=True: the input is an angle, followed the
-    short way round; the output is continuous and may leave (-pi, pi].
+    A step of size D moves with at most D rate / e, begins with the acceleration rate^2 D, and is at
+    50, 90, 98 % after 1.68, 3.89, 5.83 / rate; a ramp of speed w lags by 2 w / rate. angle=True:
+    the input is an angle, followed the short way round; the output is continuous and may leave
+    (-pi, pi].
     """
 
     def __init__(self, rate: float, period: float, angle: bool = False) -> None:
@@ -49,7 +50,8 @@ class CriticallyDampedFilter:
         m = self.rate * self.period
         if m > 1.0:
             log.warning(
-                "CriticallyDampedFilter: rate x period = %.3g > 1: the output follows in a few samples, and its "
+                "CriticallyDampedFilter: rate x period = %.3g > 1: the output follows in a few "
+                "samples, and its "
                 "acceleration is no longer that of the continuous filter",
                 m,
             )
@@ -71,7 +73,8 @@ class CriticallyDampedFilter:
         by_limits = max_acceleration is not None and max_step is not None
         if by_time == by_limits:
             raise InvalidInput(
-                "CriticallyDampedFilter.design: expected reaction_time, or max_acceleration with max_step"
+                "CriticallyDampedFilter.design: expected reaction_time, or max_acceleration with "
+                "max_step"
             )
         if by_time:
             rate = SETTLED / _positive(reaction_time, "reaction_time")
@@ -105,7 +108,8 @@ class CriticallyDampedFilter:
         values = as_doubles(signal, "CriticallyDampedFilter.run: signal")
         if values.ndim != 1 or not np.isfinite(values).all():
             raise InvalidInput(
-                f"CriticallyDampedFilter.run: signal has shape {values.shape}, expected finite numbers (n,)"
+                f"CriticallyDampedFilter.run: signal has shape {values.shape}, expected finite "
+                "numbers (n,)"
             )
         return np.array([self.step(float(value)) for value in values])
 

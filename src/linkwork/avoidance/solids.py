@@ -1,4 +1,5 @@
-"""Safety volumes of spheres, cones and tapered capsules between named points, through the collision room."""
+"""Safety volumes of spheres, cones and tapered capsules between named points,
+through the collision room."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ SIDES = 32
 RIGID = 1e-9
 """Named points that move less than this [m] against a body are fixed to it."""
 FIRST, FINEST, ENDS = 48, 1e-6, 1e-12
-"""Cells of a turn at first; width [rad] below which cells are decided by their ends; width of a crossing's bracket."""
+"""Cells of a turn at first; width [rad] below which cells are decided by their ends;
+width of a crossing's bracket."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Solid:
     """A sphere about one named point, or a tapered capsule or cone between two.
 
     points   names of one or two points of the description, "Pe" or "body.Pe"
-    radii    [m] one for each;  kind: "tapered_capsule" (round ends) or "cone" (flat ends; needs coal)
+    radii    [m] one for each;  kind: "tapered_capsule" (round ends) or "cone"
+    (flat ends; needs coal)
     """
 
     points: tuple[str, ...]
@@ -47,7 +50,9 @@ class Solid:
         points = (self.points,) if isinstance(self.points, str) else tuple(self.points)
         radii = tuple(self.radii) if isinstance(self.radii, Iterable) else (self.radii,)
         if len(points) not in (1, 2) or len(radii) != len(points):
-            raise InvalidInput(f"Solid: {len(points)} points and {len(radii)} radii, expected one or two of each")
+            raise InvalidInput(
+                f"Solid: {len(points)} points and {len(radii)} radii, expected one or two of each"
+            )
         sizes = tuple(number(radius, "Solid: radii") for radius in radii)
         if min(sizes) < 0.0:
             raise InvalidInput(f"Solid: radii are {list(sizes)}, expected radii >= 0 m")
@@ -59,16 +64,19 @@ class Solid:
 class SolidVolume:
     """Solids on named points of an arm, which obstacles must not enter.
 
-    `model` is a collision model of these solids alone: `model.clearance(q, obstacles)` has signed distance, witness
-    points and gradient. As the volume of an `ElbowAvoidance`, solids lie on the upper arm and forearm, which turn
-    about the line from shoulder to wrist as one with the arm angle.
+    `model` is a collision model of these solids alone: `model.clearance(q, obstacles)` has signed
+    distance, witness points and gradient. As the volume of an `ElbowAvoidance`, solids lie on the
+    upper arm and forearm, which turn about the line from shoulder to wrist as one with the arm
+    angle.
     """
 
     def __init__(self, robot: RobotLike, solids: Iterable[Solid]) -> None:
         self.subject = subject_of(robot, "SolidVolume")
         self.solids = tuple(solids)
         if not self.solids or not all(isinstance(solid, Solid) for solid in self.solids):
-            raise InvalidInput("SolidVolume: solids is empty or holds something else, expected a list of Solid")
+            raise InvalidInput(
+                "SolidVolume: solids is empty or holds something else, expected a list of Solid"
+            )
         shapes: dict[str, list[Any]] = {}
         for solid in self.solids:
             body, shape = _placed(self.subject, solid)
@@ -76,15 +84,19 @@ class SolidVolume:
         self.model = CollisionModel(robot, shapes, pairs=[])
 
     def clearance(self, q: ArrayLike, obstacles: Any) -> Clearance:
-        """The least distance [m] of obstacles to the solids at q (..., nq), its points and gradient."""
+        """The least distance [m] of obstacles to the solids at q (..., nq),
+        its points and gradient."""
         return self.model.clearance(q, shapes_of(obstacles))
 
-    def forbidden(self, elbow: Elbow, pose: ArrayLike, obstacles: Any, margin: float = 0.0) -> np.ndarray:
-        """(k, 2): the arm angles at which an obstacle is nearer to a solid than `margin` [m], as `Elbow.forbidden`.
+    def forbidden(
+        self, elbow: Elbow, pose: ArrayLike, obstacles: Any, margin: float = 0.0
+    ) -> np.ndarray:
+        """(k, 2): the arm angles at which an obstacle is nearer to a solid than `margin` [m],
+        as `Elbow.forbidden`.
 
-        Distances change by no more than the farthest point of the solids moves, which decides whole cells of the
-        turn; what is not decided is halved down to 1e-6 rad, so that an arc hidden between samples is less deep than
-        half of that times its radius, below 1e-6 m for any arm.
+        Distances change by no more than the farthest point of the solids moves, which decides whole
+        cells of the turn; what is not decided is halved down to 1e-6 rad, so that an arc hidden
+        between samples is less deep than half of that times its radius, below 1e-6 m for any arm.
         """
         swing, wide = elbow.swing(pose, "forbidden"), number(margin, "forbidden: margin")
         posture = self._posture(elbow, pose)
@@ -103,8 +115,13 @@ class SolidVolume:
         return float(self.model.clearance(q, shapes_of(obstacles)).distance)
 
     def _posture(self, elbow: Elbow, pose: ArrayLike) -> Any:
-        """Configurations by arm angle of a branch that exists: solids on the links are where they are in any other."""
-        there = np.isfinite(elbow.configurations(pose, np.array([0.1, 1.3, 2.9]))).all(axis=2).all(axis=0)
+        """Configurations by arm angle of a branch that exists:
+        solids on the links are where they are in any other."""
+        there = (
+            np.isfinite(elbow.configurations(pose, np.array([0.1, 1.3, 2.9])))
+            .all(axis=2)
+            .all(axis=0)
+        )
         if not there.any():
             raise NotPossible("SolidVolume: no branch of the arm exists at this pose")
         branch = int(np.argmax(there))
@@ -119,13 +136,16 @@ class SolidVolume:
         return posture
 
     def _reach(self, posture: Any, swing: np.ndarray) -> float:
-        """How far the farthest point of any solid is from the line shoulder-wrist [m]; refuses what does not swing."""
+        """How far the farthest point of any solid is from the line shoulder-wrist [m];
+        refuses what does not swing."""
         shoulder, u = swing[:3], swing[3:6]
         here, there = posture(np.array([0.1, 1.3]))
         turn = _about(u, 1.2)
         farthest = 0.0
         for part, shapes in self.model.shapes.items():
-            one, other = (quantities.evaluate(self.subject, "pose", {"q": q}, part) for q in (here, there))
+            one, other = (
+                quantities.evaluate(self.subject, "pose", {"q": q}, part) for q in (here, there)
+            )
             swung = np.abs(turn @ one[:3, :3] - other[:3, :3]).max() < 1e-6
             if not swung:
                 raise NotPossible(
@@ -140,9 +160,13 @@ class SolidVolume:
 
 
 def shapes_of(obstacles: Any) -> Obstacles:
-    """Obstacles as shapes of the collision room; points and segments become spheres and capsules."""
+    """Obstacles as shapes of the collision room; points and segments become spheres and
+    capsules."""
     if isinstance(obstacles, Around):
-        points = [Sphere(p, r) for p, r in zip(obstacles.points.tolist(), obstacles.point_radius, strict=True)]
+        points = [
+            Sphere(p, r)
+            for p, r in zip(obstacles.points.tolist(), obstacles.point_radius, strict=True)
+        ]
         ends = zip(obstacles.segments.tolist(), obstacles.segment_radius, strict=True)
         return Obstacles([*points, *(Capsule(a, b, r) for (a, b), r in ends)])
     return obstacles if isinstance(obstacles, Obstacles) else Obstacles(obstacles)
@@ -156,7 +180,10 @@ def _placed(subject: Subject, solid: Solid) -> tuple[str, Any]:
             local = [_seen(subject, q, body, other, at) for other, at in where]
             if max(np.ptp(rows, axis=0).max() for rows in local) < RIGID:
                 return body, _shape(solid, [rows[0] for rows in local])
-    raise InvalidInput(f"SolidVolume: points {list(solid.points)} move against each other, expected points of one link")
+    raise InvalidInput(
+        f"SolidVolume: points {list(solid.points)} move against each other, expected points of "
+        "one link"
+    )
 
 
 def _seen(subject: Subject, q: np.ndarray, body: str, other: str, at: np.ndarray) -> np.ndarray:
@@ -183,12 +210,19 @@ def _shape(solid: Solid, at: list[np.ndarray]) -> Any:
 
 
 def _points(subject: Subject, name: str) -> list[tuple[str, np.ndarray]]:
-    """(body, place in its axes) of every described point of that name: neighbours often name a common point."""
-    named = [(body.name, point, np.array(at)) for body in subject.model.bodies for point, at in body.points]
+    """(body, place in its axes) of every described point of that name:
+    neighbours often name a common point."""
+    named = [
+        (body.name, point, np.array(at))
+        for body in subject.model.bodies
+        for point, at in body.points
+    ]
     matching = [(body, at) for body, point, at in named if name in (point, f"{body}.{point}")]
     if not matching:
         names = [f"{body}.{point}" for body, point, _ in named]
-        raise UnknownName(f'Solid: robot "{subject.model.name}" has no point "{name}"{did_you_mean(name, names)}')
+        raise UnknownName(
+            f'Solid: robot "{subject.model.name}" has no point "{name}"{did_you_mean(name, names)}'
+        )
     return matching
 
 

@@ -1,7 +1,9 @@
-"""Elbow step in machine code: from the tool's pose and the obstacles to joint angles, one call, one step after another.
+"""Elbow step in machine code: from the tool's pose and the obstacles to joint angles, one call,
+one step after another.
 
-The arm's own equations are kernels (arm_equations.py), which this routine calls; what lies between them has loops: the
-forbidden arcs and the free angle among them (arc_code.py), the filter. It is the same code for every arm.
+The arm's own equations are kernels (arm_equations.py), which this routine calls; what lies between
+them has loops: the forbidden arcs and the free angle among them (arc_code.py), the filter. It is
+the same code for every arm.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ ON_TARGET = 1e-3
 
 
 def write_steps(module: ir.Module) -> None:
-    """Define run(state): `steps` steps, each with its pose and obstacles, until one gives no result; how many did."""
+    """Define run(state): `steps` steps, each with its pose and obstacles,
+    until one gives no result; how many did."""
     add = write_add(module)
     segment = write_segment_arcs(module, add)
     forbidden = write_forbidden(module, add, segment)
@@ -46,7 +49,10 @@ def write_steps(module: ir.Module) -> None:
     results, poses = Doubles(r, state["results"]), Doubles(r, state["poses"])
     counts = {row: Words(r, state[f"{row}_counts"]) for row in ROWS}
     for row in ROWS:
-        state[f"{row}_source"], state[f"{row}_radii"] = state[f"{row}_first"], state[f"{row}_first_radii"]
+        state[f"{row}_source"], state[f"{row}_radii"] = (
+            state[f"{row}_first"],
+            state[f"{row}_first_radii"],
+        )
     with r.times(state["steps"]) as k:
         copy(Doubles(r, Words(r, state["swing_in"])[0]), poses.at(k * 16), 16)
         for row in ROWS:
@@ -67,11 +73,15 @@ def _is_finite(r: Routine, x: Value) -> Value:
 
 
 def _write_room(module: ir.Module) -> ir.Function:
-    """Define room(state, points, segments, place): the least clearance to the hard volume, inf without obstacles."""
+    """Define room(state, points, segments, place): the least clearance to the hard volume,
+    inf without obstacles."""
     r = Routine(module, "room", 4)
     state_at, points, segments, place = r.arguments
     state, least = Record(r, state_at, STATE), r.number(math.inf)
-    for name, row, count in (("clearance", "point", points), ("segment_clearance", "segment", segments)):
+    for name, row, count in (
+        ("clearance", "point", points),
+        ("segment_clearance", "segment", segments),
+    ):
         inputs = Words(r, state[f"{name}_in"])
         inputs[3], inputs[4] = state[f"{row}_hard_minimum"], state[f"{row}_hard_maximum"]
         with r.when(count > 0):
@@ -87,7 +97,9 @@ def _write_room(module: ir.Module) -> ir.Function:
 class _StepWriter:
     """Writes step(state, results) -> status, or why there is none."""
 
-    def __init__(self, module: ir.Module, forbidden: ir.Function, free: ir.Function, room: ir.Function) -> None:
+    def __init__(
+        self, module: ir.Module, forbidden: ir.Function, free: ir.Function, room: ir.Function
+    ) -> None:
         self.forbidden, self.free, self.room = forbidden, free, room
         self.r = r = Routine(module, "step", 2)
         self.state_at, self.results = r.arguments[0], Doubles(r, r.arguments[1])
@@ -142,18 +154,30 @@ class _StepWriter:
         r, state = self.r, self.state
         outputs = Words(r, state["swing_out"])
         bad = r.call(state["swing_code"], state["swing_in"], state["swing_out"])
-        D, defect, room = Doubles(r, outputs[0])[12], Doubles(r, outputs[1])[0], Doubles(r, outputs[2])[0]
-        good = (defect <= DEFECT) & (D >= state.number("shortest")) & (D <= state.number("longest")) & (room > STRAIGHT)
+        D, defect, room = (
+            Doubles(r, outputs[0])[12],
+            Doubles(r, outputs[1])[0],
+            Doubles(r, outputs[2])[0],
+        )
+        good = (
+            (defect <= DEFECT)
+            & (D >= state.number("shortest"))
+            & (D <= state.number("longest"))
+            & (room > STRAIGHT)
+        )
         with r.when(~(good & bad.equals(0))):
             r.give(NO_POSE)
 
     def _taken(self, row: str) -> tuple[Cell, Value]:
-        """The obstacles that are numbers, with the radii of the volume beside each; (how many, whether one was not)."""
+        """The obstacles that are numbers, with the radii of the volume beside each;
+        (how many, whether one was not)."""
         r, state, size = self.r, self.state, ENDS[row]
         name = "clearance" if row == "point" else "segment_clearance"
         source, radii = Doubles(r, state[f"{row}_source"]), Doubles(r, state[f"{row}_radii"])
         rows, n = Doubles(r, Words(r, state[f"{name}_in"])[2]), r.whole(0)
-        allowed = {radius: (state.number(radius), Doubles(r, state[f"{row}_{radius}"])) for radius in RADII}
+        allowed = {
+            radius: (state.number(radius), Doubles(r, state[f"{row}_{radius}"])) for radius in RADII
+        }
         with r.when(state[f"{row}_count"] > state[f"{row}_room"]):
             r.give(NO_ROOM)
         with r.times(state[f"{row}_count"]) as k:
@@ -168,7 +192,9 @@ class _StepWriter:
             n.set(n + 1)
         return n, ~n.equals(state[f"{row}_count"])
 
-    def _nearest_free(self, level: str, points: Cell, segments: Cell, goal: Cell, keep: Cell) -> Value:
+    def _nearest_free(
+        self, level: str, points: Cell, segments: Cell, goal: Cell, keep: Cell
+    ) -> Value:
         """1 where no angle is free; otherwise places[0] is the one that is wanted."""
         r, state = self.r, self.state
         for row in ROWS:
@@ -188,7 +214,8 @@ class _StepWriter:
         return self.places[0]
 
     def _configuration(self, angle: Cell) -> None:
-        """The branch that goes on from the last configuration, into the results and for the next step."""
+        """The branch that goes on from the last configuration,
+        into the results and for the next step."""
         r, state = self.r, self.state
         inputs, outputs = Words(r, state["nearest_in"]), Words(r, state["nearest_out"])
         before, q, apart = Doubles(r, inputs[2]), Doubles(r, outputs[0]), Doubles(r, outputs[1])
@@ -199,7 +226,8 @@ class _StepWriter:
         copy(self.results.at(len(RESULTS)), q, ARM)
 
     def _guard(self, clearance: Cell) -> None:
-        """The scale of the tool's speed: one where nothing is near, or where the clearance grows."""
+        """The scale of the tool's speed: one where nothing is near, or where the clearance
+        grows."""
         r, state = self.r, self.state
         last = state.names["last_clearance"]
         near = (clearance <= state.doubles[last] + STILL) & (clearance < state.number("threshold"))
@@ -207,11 +235,16 @@ class _StepWriter:
         self.results[3] = 1.0
         with r.when(near):
             inputs, outputs = Words(r, state["guard_in"]), Words(r, state["guard_out"])
-            Doubles(r, inputs[0])[0], Doubles(r, inputs[1])[0] = clearance, state.number("threshold")
+            Doubles(r, inputs[0])[0], Doubles(r, inputs[1])[0] = (
+                clearance,
+                state.number("threshold"),
+            )
             r.call(state["guard_code"], state["guard_in"], state["guard_out"])
             self.results[3] = r.choose(clearance <= 0.0, 0.0, Doubles(r, outputs[0])[0])
 
-    def _status(self, stale: Value, blocked: Cell, lagging: Cell, wanted: Cell, angle: Cell) -> Value:
+    def _status(
+        self, stale: Value, blocked: Cell, lagging: Cell, wanted: Cell, angle: Cell
+    ) -> Value:
         r = self.r
         off = size(r, wrapped(r, wanted - angle))
         away = size(r, wrapped(r, wanted))

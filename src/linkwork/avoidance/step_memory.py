@@ -1,4 +1,5 @@
-"""Memory of the elbow's steps: where the machine code of step_code.py finds its numbers and obstacles."""
+"""Memory of the elbow's steps: where the machine code of step_code.py finds its numbers and
+obstacles."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ INPUTS: dict[str, tuple[tuple[str, int], ...]] = {
         ("segment_hard_maximum", 1),
     ),
 }
-"""Of each kernel: where its arguments stand, and how far apart they are for one sample and the next."""
+"""Of each kernel: where its arguments stand, and how far apart they are for one sample and the
+next."""
 OUTPUTS = {
     "swing": ("swing", "defect", "sine"),
     "nearest": ("q", "apart"),
@@ -83,7 +85,14 @@ class StepMemory:
         self._run = _RUN(compiled(key("elbow steps"), step_code.write_steps, ("run",))["run"])
         self._lay_out(dict.fromkeys(ROWS, LEAST_ROOM), ARCS_A_SEGMENT)
         c, (shortest, longest) = filter.coefficients, equations.reach
-        numbers = {"h1": c.h1, "h2": c.h2, "b1": c.b1, "b2": c.b2, "threshold": threshold, "last_clearance": np.inf}
+        numbers = {
+            "h1": c.h1,
+            "h2": c.h2,
+            "b1": c.b1,
+            "b2": c.b2,
+            "threshold": threshold,
+            "last_clearance": np.inf,
+        }
         numbers |= {"shortest": shortest, "longest": longest}
         for level, volume in levels.items():
             numbers |= {f"{level}_minimum": volume.minimum, f"{level}_maximum": volume.maximum}
@@ -98,7 +107,8 @@ class StepMemory:
         return self.memory[at : at + size]
 
     def one(self, pose: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """One step beside points (n, 3): RESULTS and the joints, (WIDTH,), which the next step overwrites."""
+        """One step beside points (n, 3): RESULTS and the joints, (WIDTH,),
+        which the next step overwrites."""
         n = len(points)
         if n > self._room["point"]:
             self._grow({"point": n, "segment": 0})
@@ -109,7 +119,8 @@ class StepMemory:
         return self._result
 
     def many(self, poses: np.ndarray, obstacles: Sequence[Around]) -> np.ndarray:
-        """Steps along poses (n, 4, 4) beside obstacles of any kind: (n, WIDTH), up to the first that has no result."""
+        """Steps along poses (n, 4, 4) beside obstacles of any kind: (n, WIDTH),
+        up to the first that has no result."""
         sides = {
             "point": [(own.points, own.point_radius) for own in obstacles],
             "segment": [(own.segments, own.segment_radius) for own in obstacles],
@@ -118,7 +129,9 @@ class StepMemory:
         lists = {}
         for row, own in sides.items():
             counts = np.array([len(radii) for _, radii in own], dtype=np.int64)
-            shapes, radii = (np.concatenate([part[k] for part in own]) if own else np.empty(0) for k in (0, 1))
+            shapes, radii = (
+                np.concatenate([part[k] for part in own]) if own else np.empty(0) for k in (0, 1)
+            )
             lists[row] = (np.ascontiguousarray(shapes), np.ascontiguousarray(radii), counts)
         self._grow({row: int(counts.max(initial=0)) for row, (_, _, counts) in lists.items()})
         words = {"poses": poses.ctypes.data, "steps": len(poses), "results": results.ctypes.data}
@@ -145,12 +158,33 @@ class StepMemory:
 
     def _lay_out(self, room: dict[str, int], arcs: int) -> None:
         """New memory for so many obstacles, with what the old one keeps."""
-        kept = None if not hasattr(self, "memory") else (self.memory[: len(STATE)].copy(), self.part("before", ARM))
+        kept = (
+            None
+            if not hasattr(self, "memory")
+            else (self.memory[: len(STATE)].copy(), self.part("before", ARM))
+        )
         self._room, self._arcs = room, arcs
         n, k = room["point"], room["segment"]
         arcs_room = n + arcs * k + 8
-        sizes = {"pose": 16, "swing": 13, "defect": 1, "sine": 1, "angle": 1, "before": ARM, "q": ARM, "apart": 1}
-        sizes |= {"near": 1, "threshold": 1, "scale": 1, "points": 3 * n, "segments": 6 * k, "center": n, "half": n}
+        sizes = {
+            "pose": 16,
+            "swing": 13,
+            "defect": 1,
+            "sine": 1,
+            "angle": 1,
+            "before": ARM,
+            "q": ARM,
+            "apart": 1,
+        }
+        sizes |= {
+            "near": 1,
+            "threshold": 1,
+            "scale": 1,
+            "points": 3 * n,
+            "segments": 6 * k,
+            "center": n,
+            "half": n,
+        }
         sizes |= {"point_clearance": n, "segment_clearance": k, "result": WIDTH, "counts": 2}
         sizes |= dict.fromkeys(("angles", "depth", "slope", "bound"), FIRST)
         sizes |= {"arcs": 2 * arcs_room + 2, "cells": CELL * CELLS}
@@ -174,9 +208,15 @@ class StepMemory:
     def _link(self, arcs_room: int) -> None:
         """Addresses in the place of names."""
         there = {name: self._address + 8 * at for name, at in self._places.items()}
-        words = {name: there[name] for name in ("scratch", "arcs", "cells")} | {"arcs_room": arcs_room}
+        words = {name: there[name] for name in ("scratch", "arcs", "cells")} | {
+            "arcs_room": arcs_room
+        }
         for name, (code, _) in self._codes.items():
-            words |= {f"{name}_code": code, f"{name}_in": there[f"{name}_in"], f"{name}_out": there[f"{name}_out"]}
+            words |= {
+                f"{name}_code": code,
+                f"{name}_in": there[f"{name}_in"],
+                f"{name}_out": there[f"{name}_out"],
+            }
             inputs, outputs = INPUTS[name], OUTPUTS[name]
             self._put(f"{name}_in", [there[label] for label, _ in inputs])
             self._put(f"{name}_out", [there[label] for label in outputs])
@@ -185,7 +225,10 @@ class StepMemory:
                 words[f"{name}_strides"] = there[f"{name}_strides"]
         for k, row in enumerate(ROWS):
             words |= {f"{row}_{radius}": there[f"{row}_{radius}"] for radius in RADII}
-            words |= {f"{row}_first": there[f"given_{row}"], f"{row}_first_radii": there[f"given_{row}_radii"]}
+            words |= {
+                f"{row}_first": there[f"given_{row}"],
+                f"{row}_first_radii": there[f"given_{row}_radii"],
+            }
             words |= {f"{row}_counts": there["counts"] + 8 * k, f"{row}_room": self._room[row]}
         words |= {"poses": there["pose"], "steps": 1, "results": there["result"]}
         for name, word in words.items():

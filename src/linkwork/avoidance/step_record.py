@@ -8,12 +8,21 @@ ROWS = ("point", "segment")
 KEPT = ("h1", "h2", "b1", "b2", "x1", "x2", "y1", "y2", "wanted", "last_clearance", "threshold")
 LEVELS = ("active", "hard")
 RADII = tuple(f"{level}_{side}" for level in LEVELS for side in ("minimum", "maximum"))
-FROM = ("first", "first_radii", "counts")  # obstacles of all steps one after the other, how many each step has
+# obstacles of all steps one after the other, how many each step has
+FROM = (
+    "first",
+    "first_radii",
+    "counts",
+)
 STATE = (
     *(f"{name}_{part}" for name in SINGLES for part in ("code", "in", "out")),
     *(f"{name}_{part}" for name in BATCHES for part in ("code", "in", "strides", "out")),
     *(f"{row}_{part}" for row in ROWS for part in FROM),
-    *(f"{row}_{part}" for row in ROWS for part in ("source", "radii", "count", "room", "minimum", "maximum", *RADII)),
+    *(
+        f"{row}_{part}"
+        for row in ROWS
+        for part in ("source", "radii", "count", "room", "minimum", "maximum", *RADII)
+    ),
     *RADII,
     "scratch",
     "arcs",  # (start, end) of the union of forbidden arcs, and where one more would not fit

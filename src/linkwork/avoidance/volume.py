@@ -1,4 +1,5 @@
-"""Safety volume around the two links of an arm: two truncated cones and a sphere about the elbow, over symbols.
+"""Safety volume around the two links of an arm: two truncated cones and a sphere about the elbow,
+over symbols.
 
     cone 1   radius minimum at the shoulder, maximum at the elbow; cone 2 the same from the wrist
     sphere   radius maximum about the elbow
@@ -22,7 +23,8 @@ FAR = 1e6
 
 @dataclass(frozen=True)
 class SafetyVolume:
-    """Radii [m] that obstacles keep from the links: `minimum` at shoulder and wrist, `maximum` at the elbow."""
+    """Radii [m] that obstacles keep from the links: `minimum` at shoulder and wrist,
+    `maximum` at the elbow."""
 
     minimum: float
     maximum: float
@@ -35,7 +37,8 @@ class SafetyVolume:
             object.__setattr__(self, name, value)
         if self.minimum > self.maximum:
             raise InvalidInput(
-                f"SafetyVolume: minimum {self.minimum} m exceeds maximum {self.maximum} m; the volume "
+                f"SafetyVolume: minimum {self.minimum} m exceeds maximum {self.maximum} m; "
+                "the volume "
                 "grows from shoulder and wrist towards the elbow"
             )
 
@@ -49,10 +52,12 @@ def clearance(shoulder: SX, elbow: SX, wrist: SX, point: SX, minimum: SX, maximu
 
 
 def _beside_cone(end: SX, elbow: SX, point: SX, minimum: SX, maximum: SX) -> SX:
-    """Distance from the link less the allowed radius beside it; far away where the foot lies off the link.
+    """Distance from the link less the allowed radius beside it;
+    far away where the foot lies off the link.
 
-    Corrected: line 20 of the paper's Algorithm 1 exchanges the radii of the forearm, eq. 17 has them right; line 18
-    (`elseif`) leaves the forearm out where the upper arm is beside the point, here every solid is asked.
+    Corrected: line 20 of the paper's Algorithm 1 exchanges the radii of the forearm, eq. 17 has
+    them right; line 18 (`elseif`) leaves the forearm out where the upper arm is beside the point,
+    here every solid is asked.
     """
     along = elbow - end
     share = casadi.dot(point - end, along) / casadi.sumsqr(along)
@@ -78,21 +83,27 @@ class Swing:
 
 
 def elbow_at(swing: Swing, upper: float, fore: float, angle: SX) -> SX:
-    """P_e = P_s + a1 (cos f u + sin f (cos alpha v0 + sin alpha u x v0)). Source: [Simas2022] eq. 5."""
+    """P_e = P_s + a1 (cos f u + sin f (cos alpha v0 + sin alpha u x v0)). Source: [Simas2022] eq.
+    5."""
     cos_f, sin_f = _opening(upper, fore, swing.D)
     across = casadi.cos(angle) * swing.v0 + casadi.sin(angle) * swing.w0
     return swing.shoulder + upper * (cos_f * swing.u + sin_f * across)
 
 
-def forbidden_arc(swing: Swing, upper: float, fore: float, point: SX, minimum: SX, maximum: SX) -> tuple[SX, SX]:
+def forbidden_arc(
+    swing: Swing, upper: float, fore: float, point: SX, minimum: SX, maximum: SX
+) -> tuple[SX, SX]:
     """(center, half width) [rad] of the arm angles at which a point lies inside the volume.
 
-    Every solid's clearance falls as the elbow turns towards the point, so one arc |alpha - center| < half width is
-    forbidden; with ax, rho the point's coordinates along and across the line and s the place on the link
+    Every solid's clearance falls as the elbow turns towards the point, so one arc |alpha - center|
+    < half width is forbidden; with ax, rho the point's coordinates along and across the line and s
+    the place on the link
 
-        cos(half width) = (s - ax cos f) / (rho sin f),     s: where the link would touch the volume's surface
+        cos(half width) = (s - ax cos f) / (rho sin f),     s: where the link would touch the
+        volume's surface
 
-    Nothing like it stands in the paper, whose correction (eqs. 18-19) is approximate and for one point.
+    Nothing like it stands in the paper, whose correction (eqs. 18-19) is approximate and for one
+    point.
     """
     from_shoulder = point - swing.shoulder
     ax = casadi.dot(from_shoulder, swing.u)
@@ -105,12 +116,15 @@ def forbidden_arc(swing: Swing, upper: float, fore: float, point: SX, minimum: S
 
 
 def _opening(near: float, far: float, D: SX) -> tuple[SX, SX]:
-    """cos, sin of the angle between a link (length near) and the line shoulder-wrist, by the cosine rule."""
+    """cos, sin of the angle between a link (length near) and the line shoulder-wrist,
+    by the cosine rule."""
     cos_f = (near**2 + D**2 - far**2) / (2 * near * D)
     return cos_f, sqrt(fmax(0, 1 - cos_f**2))
 
 
-def _half_width(ax: SX, rho: SX, length: float, opening: tuple[SX, SX], minimum: SX, maximum: SX) -> SX:
+def _half_width(
+    ax: SX, rho: SX, length: float, opening: tuple[SX, SX], minimum: SX, maximum: SX
+) -> SX:
     """Half of the forbidden arc for one link with its cone, and the sphere at its end."""
     cos_f, sin_f = opening
     k = (maximum - minimum) / length

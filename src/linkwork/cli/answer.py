@@ -47,10 +47,11 @@ class Branch(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """facts: what --json prints; shown: what people read, in order; wrote: files, said by both; code: of the exit.
+    """facts: what --json prints; shown: what people read, in order; wrote: files, said by both;
+    code: of the exit.
 
-    wrote=None: a command that writes none, so that its facts have no such key. then: what goes on after the answer is
-    shown, such as a page that is served until Ctrl-C.
+    wrote=None: a command that writes none, so that its facts have no such key. then: what goes on
+    after the answer is shown, such as a page that is served until Ctrl-C.
     """
 
     facts: Mapping[str, Any]
@@ -86,7 +87,8 @@ def show(answer: Answer, as_json: bool) -> None:
 
 
 def printed(command: Callable[..., Any]) -> Callable[..., None]:
-    """The command as the command line runs it: with --json, its answer shown, its code the exit's."""
+    """The command as the command line runs it: with --json, its answer shown, its code the
+    exit's."""
     signature = inspect.signature(command, eval_str=True)
     has_json = "as_json" in signature.parameters
 
@@ -105,7 +107,9 @@ def printed(command: Callable[..., Any]) -> Callable[..., None]:
             raise typer.Exit(answer.code)
 
     if not has_json:
-        option = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json)
+        option = inspect.Parameter(
+            "as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json
+        )
         signature = signature.replace(parameters=[*signature.parameters.values(), option])
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {name: p.annotation for name, p in signature.parameters.items()}
@@ -120,5 +124,9 @@ def _written(files: Sequence[Path]) -> list[str]:
     lines = []
     for folder, inside in folders.items():
         many = len(inside) > SEVERAL
-        lines += [f"wrote {len(inside)} files into {folder}"] if many else [f"wrote {file}" for file in inside]
+        lines += (
+            [f"wrote {len(inside)} files into {folder}"]
+            if many
+            else [f"wrote {file}" for file in inside]
+        )
     return lines

@@ -1,4 +1,5 @@
-"""The application: which commands there are, and how errors become one sentence and an exit code."""
+"""The application: which commands there are, and how errors become one sentence and an exit
+code."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
+    ),
     debug: bool = typer.Option(False, "--debug", help="Show the trace of an error."),
 ) -> None:
     """Kinematics, dynamics, control and design of robots and mechanisms.
@@ -49,10 +52,12 @@ def _root(
 
 
 def commands() -> dict[str, str]:
-    """Word -> the module with its command: `commands.py` of a room, or a file of a folder `commands`.
+    """Word -> the module with its command: `commands.py` of a room,
+    or a file of a folder `commands`.
 
-    Every public function of such a file is a command, named as the function (`minimum_time`: minimum-time). A file with
-    a line GROUP = "word" gives `linkwork word command`. Files are read, not imported.
+    Every public function of such a file is a command, named as the function
+    (`minimum_time`: minimum-time). A file with a line GROUP = "word" gives `linkwork word command`.
+    Files are read, not imported.
     """
     homes: dict[str, str] = {}
     for room, folder in rooms.rooms().items():
@@ -94,7 +99,8 @@ def _word(function: str) -> str:
 
 
 def main() -> None:
-    """Entry point: errors of linkwork are one sentence; Ctrl-C is quiet; --debug shows the trace."""
+    """Entry point: errors of linkwork are one sentence; Ctrl-C is quiet; --debug shows the
+    trace."""
     debug = "--debug" in sys.argv
     stopped = _notice_interrupts()
     try:
@@ -106,7 +112,8 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         _interrupted()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # as `linkwork robots | head` expects
+        # as `linkwork robots | head` expects
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(INTERRUPTED)
     except LinkworkError as error:
         if stopped:
@@ -129,7 +136,10 @@ def main() -> None:
         if debug:
             raise
         if not hasattr(error, "format_message"):
-            said = f"{type(error).__name__}: {error}; this is a mistake of linkwork, --debug shows where"
+            said = (
+                f"{type(error).__name__}: {error}; this is a mistake of linkwork, --debug "
+                "shows where"
+            )
             error_console().print(said, markup=False)
             sys.exit(BROKEN)
         _explain_usage(error)
@@ -140,13 +150,15 @@ def main() -> None:
 
 
 def _asked_for() -> str | None:
-    """The word of the command line, so that its file alone is imported; None for help and mistakes."""
+    """The word of the command line, so that its file alone is imported; None for help and
+    mistakes."""
     words = [word for word in _typed() if word != "--debug"]
     return words[0] if words and words[0] in commands() else None
 
 
 def _typed() -> list[str]:
-    """The words behind `linkwork`; where the shell completes, those before the one that it completes."""
+    """The words behind `linkwork`; where the shell completes,
+    those before the one that it completes."""
     if "_LINKWORK_COMPLETE" not in os.environ:
         return sys.argv[1:]
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
@@ -154,9 +166,11 @@ def _typed() -> list[str]:
 
 
 def _notice_interrupts() -> list[int]:
-    """What fills when Ctrl-C is pressed: a library in between may turn the interrupt into an error of its own.
+    """What fills when Ctrl-C is pressed: a library in between may turn the interrupt into an error
+    of its own.
 
-    One that swallows it (a callback from foreign code) hears it again after some seconds, which tidying up never takes.
+    One that swallows it (a callback from foreign code) hears it again after some seconds, which
+    tidying up never takes.
     """
     seen: list[int] = []
 
@@ -173,16 +187,24 @@ def _notice_interrupts() -> list[int]:
 
 
 def _explain_usage(error: Any) -> None:
-    """A mistake in the words of the command line: what it is, what was probably meant, where to read on."""
+    """A mistake in the words of the command line: what it is, what was probably meant,
+    where to read on."""
     said = str(error.format_message()).rstrip(".")
     context = getattr(error, "ctx", None)
     unknown = re.search(r"No such (?:command|option):? '?([\w-]+)", said)
     if unknown and context is not None:
-        known = {*getattr(context.command, "commands", {}), *(o for p in context.command.params for o in p.opts)}
-        said = said.partition(" (")[0].partition(" Did")[0].rstrip(". ") + did_you_mean(unknown[1], sorted(known))
+        known = {
+            *getattr(context.command, "commands", {}),
+            *(o for p in context.command.params for o in p.opts),
+        }
+        said = said.partition(" (")[0].partition(" Did")[0].rstrip(". ") + did_you_mean(
+            unknown[1], sorted(known)
+        )
     path = "linkwork" if context is None else context.command_path
     error_console().print("[red]error:[/red] ", end="")
-    error_console().print(f"{said}{'' if said.endswith('?') else ';'} {path} --help tells more", markup=False)
+    error_console().print(
+        f"{said}{'' if said.endswith('?') else ';'} {path} --help tells more", markup=False
+    )
 
 
 def _interrupted() -> NoReturn:

@@ -20,13 +20,18 @@ def names(incomplete: str) -> list[str]:
 
 RobotName = Annotated[
     str,
-    typer.Argument(metavar="ROBOT", help="A built-in name (see `linkwork robots`) or a file.", autocompletion=names),
+    typer.Argument(
+        metavar="ROBOT",
+        help="A built-in name (see `linkwork robots`) or a file.",
+        autocompletion=names,
+    ),
 ]
 Configuration = Annotated[
     str | None,
     typer.Option(
         "--q",
-        help='Numbers ("0.1 -1.2 90deg"), names ("elbow=0.3 wrist=45deg"), "random" or "neutral"; of a robot with '
+        help='Numbers ("0.1 -1.2 90deg"), names ("elbow=0.3 wrist=45deg"), "random" or "neutral"; '
+        "of a robot with "
         "closed loops names are enough, the other joints follow.",
     ),
 ]
@@ -39,7 +44,9 @@ def value(text: str, what: str) -> float:
     """A number with an optional unit: 0.3, 45deg, 120mm."""
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
-        raise InvalidInput(f"{what}: {text!r} is not a number; expected such as 0.3, 45deg or 120mm")
+        raise InvalidInput(
+            f"{what}: {text!r} is not a number; expected such as 0.3, 45deg or 120mm"
+        )
     return float(match[1]) * _UNITS[match[2] or ""]
 
 
@@ -61,9 +68,11 @@ def payload_of(robot: lw.Robot, mass: float) -> lw.Payload | None:
 
 
 def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
-    """q from numbers, which are taken as they are; from joint names, or "random" and "neutral", with loops closed.
+    """q from numbers, which are taken as they are; from joint names, or "random" and "neutral",
+    with loops closed.
 
-    Nothing given, a robot with struts or loops stands at its reference: where neutral is, they may not fit.
+    Nothing given, a robot with struts or loops stands at its reference: where neutral is, they may
+    not fit.
     """
     usual = _usual(robot)
     if text is None:
@@ -78,7 +87,9 @@ def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
     for part in text.replace(",", " ").split():
         name, _, number = part.partition("=")
         if name not in robot.joints:
-            raise UnknownName(f'--q: robot "{robot.name}" has no joint "{name}"{did_you_mean(name, robot.joints)}')
+            raise UnknownName(
+                f'--q: robot "{robot.name}" has no joint "{name}"{did_you_mean(name, robot.joints)}'
+            )
         named[name] = value(number, f"--q {name}")
     q, chosen = usual.copy(), robot.q(**named)
     for name in named:

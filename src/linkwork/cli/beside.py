@@ -1,4 +1,5 @@
-"""Descriptions beside their peers: every URDF and MJCF file of a folder, in linkwork and in Pinocchio or MuJoCo."""
+"""Descriptions beside their peers: every URDF and MJCF file of a folder,
+in linkwork and in Pinocchio or MuJoCo."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ CLOSE = 1e-9
 """Largest difference, of the largest number there, at which both sides agree."""
 
 LEFT_OUT = "Could not parse"
-"""What urdfdom says of a part that it then leaves out, such as mass properties with a line break in a number."""
+"""What urdfdom says of a part that it then leaves out,
+such as mass properties with a line break in a number."""
 
 MOST_SAID = 1_000_000
 """Bytes of what a peer says that are looked at."""
@@ -36,8 +38,9 @@ MOST_TRACED = 120
 
 @dataclass(frozen=True)
 class Row:
-    """One file: verdict "agree", "differ", "refused" (by linkwork alone), "peer refuses", "peer leaves out" (it says
-    that it could not read a part, loads the rest, and differs) or "both refuse"."""
+    """One file: verdict "agree", "differ", "refused" (by linkwork alone), "peer refuses", "peer
+    leaves out" (it says that it could not read a part, loads the rest, and differs) or "both
+    refuse"."""
 
     file: str
     peer: str
@@ -47,7 +50,8 @@ class Row:
 
 
 class Peer(Protocol):
-    """One file in the other tool: names of its scalar joints, and what it computes at values of them."""
+    """One file in the other tool: names of its scalar joints,
+    and what it computes at values of them."""
 
     def joints(self) -> list[str]: ...
 
@@ -60,7 +64,9 @@ def beside(folder: str | Path, strict: bool | None = None) -> Iterator[Row]:
     """A row for each URDF and MJCF file below a folder, in the order of their names."""
     place = Path(folder)
     if not place.is_dir():
-        raise InvalidInput(f'check: beside is "{folder}", expected a folder with URDF and MJCF files')
+        raise InvalidInput(
+            f'check: beside is "{folder}", expected a folder with URDF and MJCF files'
+        )
     for path in sorted(place.rglob("*")):
         kind = _kind(path)
         if kind is not None:
@@ -91,7 +97,12 @@ def _row(path: Path, shown: str, kind: str, strict: bool | None) -> Row:
     try:
         ours = lw.load(path, mimic="independent", check="any", strict=strict, visuals=False)
     except LinkworkError as error:
-        return Row(shown, peer_name, "refused" if theirs is not None else "both refuse", _short(error, str(path)))
+        return Row(
+            shown,
+            peer_name,
+            "refused" if theirs is not None else "both refuse",
+            _short(error, str(path)),
+        )
     if theirs is None:
         return Row(shown, peer_name, "peer refuses", their_reason)
     try:
@@ -99,7 +110,9 @@ def _row(path: Path, shown: str, kind: str, strict: bool | None) -> Row:
     except LinkworkError as error:
         return Row(shown, peer_name, "differ", _short(error, str(path)), np.inf)
     if difference > CLOSE and (unread := [line for line in said if LEFT_OUT in line]):
-        return Row(shown, peer_name, "peer leaves out", " ".join(unread[0].split())[:160], difference)
+        return Row(
+            shown, peer_name, "peer leaves out", " ".join(unread[0].split())[:160], difference
+        )
     return Row(shown, peer_name, "agree" if difference <= CLOSE else "differ", what, difference)
 
 
@@ -114,7 +127,10 @@ def _difference(ours: lw.Robot, theirs: Peer) -> tuple[float, str]:
     scalars = {joint.name for joint in model.joints if joint.nq == 1}
     common = [name for name in theirs.joints() if name in scalars]
     if len(common) != len(scalars):
-        return np.inf, f"{len(scalars)} hinges and slides here, {len(common)} of the same name there"
+        return (
+            np.inf,
+            f"{len(scalars)} hinges and slides here, {len(common)} of the same name there",
+        )
     rng = np.random.default_rng(0)
     values = {name: float(x) for name, x in zip(common, rng.uniform(-1.0, 1.0, len(common)))}
     poses = _poses(model, values)
@@ -126,18 +142,24 @@ def _difference(ours: lw.Robot, theirs: Peer) -> tuple[float, str]:
     if worst > CLOSE or ours.nv > MOST_TRACED or model.kinematic_only:
         return worst, what
     names, M = theirs.mass_matrix(values)
-    ordered = [model.joint(name) for name in ours.joints]  # the order of q and v, which need not be the file's
+    ordered = [
+        model.joint(name) for name in ours.joints
+    ]  # the order of q and v, which need not be the file's
     coordinates = [joint.name for joint in ordered for _ in range(joint.nv)]
     if sorted(coordinates) != sorted(names):
         return np.inf, f"nv = {len(coordinates)} here, {len(names)} there"
-    traced = ours.function("mass_matrix")(np.array([x for joint in ordered for x in _own_q(joint, values)]))
-    mine = np.array(traced[0] if isinstance(traced, tuple) else traced)  # quaternions are checked by a second result
+    traced = ours.function("mass_matrix")(
+        np.array([x for joint in ordered for x in _own_q(joint, values)])
+    )
+    # quaternions are checked by a second result
+    mine = np.array(traced[0] if isinstance(traced, tuple) else traced)
     order = _in_order(coordinates, names)
     return max(worst, _relative(mine[np.ix_(order, order)], M)), "poses and mass matrix"
 
 
 def _in_order(ours: list[str], names: list[str]) -> list[int]:
-    """Places in `ours` of the coordinates in the order of `names`; those of one joint keep their order."""
+    """Places in `ours` of the coordinates in the order of `names`;
+    those of one joint keep their order."""
     starts = {name: ours.index(name) for name in dict.fromkeys(ours)}
     seen: dict[str, int] = {}
     order = []
@@ -148,7 +170,9 @@ def _in_order(ours: list[str], names: list[str]) -> list[int]:
 
 
 def _relative(ours: np.ndarray, theirs: np.ndarray) -> float:
-    return float(np.abs(ours - theirs).max() / max(1.0, np.abs(theirs).max())) if theirs.size else 0.0
+    return (
+        float(np.abs(ours - theirs).max() / max(1.0, np.abs(theirs).max())) if theirs.size else 0.0
+    )
 
 
 def _own_q(joint: Any, values: dict[str, float]) -> tuple[float, ...]:
@@ -172,16 +196,21 @@ def _poses(model: Model, values: dict[str, float]) -> dict[str, Placement]:
             if joint is None:
                 poses[name] = HERE
                 continue
-            poses[name] = poses[joint.parent] @ joint.placement @ joint_motion(joint, _own_q(joint, values))
+            poses[name] = (
+                poses[joint.parent] @ joint.placement @ joint_motion(joint, _own_q(joint, values))
+            )
     return {name: T for name, T in poses.items() if name is not None}
 
 
 class _Pinocchio:
-    """A URDF in Pinocchio, mimic tags ignored. Joints of several coordinates stay at their neutral place."""
+    """A URDF in Pinocchio, mimic tags ignored. Joints of several coordinates stay at their neutral
+    place."""
 
     def __init__(self, path: Path) -> None:
         self.pin = _needed("pinocchio", "pin")
-        self.model = self.pin.buildModelFromXML(path.read_bytes().decode("utf-8", "replace").lstrip())
+        self.model = self.pin.buildModelFromXML(
+            path.read_bytes().decode("utf-8", "replace").lstrip()
+        )
         self.data = self.model.createData()
 
     def _each(self) -> Iterator[tuple[str, Any]]:
@@ -201,7 +230,9 @@ class _Pinocchio:
 
     def poses(self, values: dict[str, float]) -> dict[str, np.ndarray]:
         self.pin.framesForwardKinematics(self.model, self.data, self._q(values))
-        bodies = [k for k, frame in enumerate(self.model.frames) if frame.type == self.pin.FrameType.BODY]
+        bodies = [
+            k for k, frame in enumerate(self.model.frames) if frame.type == self.pin.FrameType.BODY
+        ]
         return {self.model.frames[k].name: np.array(self.data.oMf[k].homogeneous) for k in bodies}
 
     def mass_matrix(self, values: dict[str, float]) -> tuple[list[str], np.ndarray]:
@@ -211,7 +242,8 @@ class _Pinocchio:
 
 
 class _Mujoco:
-    """An MJCF file in MuJoCo. Free and ball joints stay at their neutral place, where both conventions agree."""
+    """An MJCF file in MuJoCo. Free and ball joints stay at their neutral place,
+    where both conventions agree."""
 
     def __init__(self, path: Path) -> None:
         self.mujoco = _needed("mujoco", "mujoco")
@@ -235,7 +267,10 @@ class _Mujoco:
             body = self.model.jnt_bodyid[k]
             count, first = self.model.body_jntnum[body], self.model.body_jntadr[body]
             number = f"_{k - first + 1}" if count > 1 else ""
-            label = self.mujoco.mj_id2name(self.model, self.mujoco.mjtObj.mjOBJ_BODY, body) or f"body_{body}"
+            label = (
+                self.mujoco.mj_id2name(self.model, self.mujoco.mjtObj.mjOBJ_BODY, body)
+                or f"body_{body}"
+            )
             names.append(written or f"{label}_joint{number}")
         return names
 
@@ -271,12 +306,15 @@ def _needed(module: str, package: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise NotPossible(f"check: --beside compares with {module}: pip install {package}") from None
+        raise NotPossible(
+            f"check: --beside compares with {module}: pip install {package}"
+        ) from None
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[list[str]]:
-    """What peers write straight to the terminal goes into a list of lines, full when the context ends."""
+    """What peers write straight to the terminal goes into a list of lines,
+    full when the context ends."""
     kept = [os.dup(1), os.dup(2)]
     lines: list[str] = []
     with tempfile.TemporaryFile() as file:

@@ -1,4 +1,5 @@
-"""Output: tables for people, JSON for machines. What draws tables is imported when the first is drawn."""
+"""Output: tables for people, JSON for machines.
+What draws tables is imported when the first is drawn."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def console() -> Console:
 def error_console() -> Console:
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, emoji=False, soft_wrap=True, width=_width(sys.stderr))
+    return Console(
+        stderr=True, highlight=False, emoji=False, soft_wrap=True, width=_width(sys.stderr)
+    )
 
 
 def print_json(value: Any) -> None:
@@ -81,7 +84,8 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def tidy(places: np.ndarray) -> list[Any]:
-    """Places and angles for people: what is below 1e-12 m or rad is rounding, and shown as nothing."""
+    """Places and angles for people: what is below 1e-12 m or rad is rounding, and shown as
+    nothing."""
     return list(np.round(places, 12).tolist())
 
 

@@ -1,4 +1,5 @@
-"""Help pages: plain text, bold headings on a terminal, drawn without the libraries that draw tables.
+"""Help pages: plain text, bold headings on a terminal,
+drawn without the libraries that draw tables.
 
 Typer's own pages bring rich, markdown and pygments, which load as long as linkwork itself.
 """
@@ -46,7 +47,8 @@ class PageCommand(TyperCommand):
 
 
 class PageGroup(TyperGroup):
-    """A group of commands with such a page: by the alphabet, each command with its whole first sentence."""
+    """A group of commands with such a page: by the alphabet,
+    each command with its whole first sentence."""
 
     def get_help(self, ctx: Any) -> str:
         return _page(self, ctx)
@@ -56,6 +58,10 @@ class PageGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
-        sentences = [(c.name, " ".join((c.help or "").split("\n\n")[0].split())) for c in commands if c is not None]
+        sentences = [
+            (c.name, " ".join((c.help or "").split("\n\n")[0].split()))
+            for c in commands
+            if c is not None
+        ]
         with formatter.section("Commands"):
             formatter.write_dl(sentences)

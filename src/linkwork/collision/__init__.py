@@ -7,7 +7,16 @@ from linkwork.collision.obstacle_files import load_obstacles, save_obstacles
 from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.pairs import Pair, Pairs
 from linkwork.collision.sampled_pairs import pairs
-from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Sphere, TaperedCapsule
+from linkwork.collision.shapes import (
+    Box,
+    Capsule,
+    Convex,
+    Cylinder,
+    HalfSpace,
+    Mesh,
+    Sphere,
+    TaperedCapsule,
+)
 from linkwork.doors import open_doors
 from linkwork.formats.srdf import read_srdf
 

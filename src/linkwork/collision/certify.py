@@ -1,10 +1,12 @@
-"""Certificates: straight motions proved free, or found to touch, over their whole length and not only at samples.
+"""Certificates: straight motions proved free, or found to touch,
+over their whole length and not only at samples.
 
-A point of a shape s moves at most m_s = sum_j R_sj |v_j| along the motion q0 (+) t v, t from 0 to 1, with R_sj a bound
-of its distance from the axis of joint j (sliding joints: 1). So a sample at t whose shapes, grown by m_s h, touch
-nothing proves the interval t - h .. t + h; between bodies of the robot only joints count that move one of the two.
-Where it proves less, it proves the smaller interval for which it suffices, and what is left on both sides is asked
-again. Distances of floats count less their margin, so that the proof holds for exact numbers.
+A point of a shape s moves at most m_s = sum_j R_sj |v_j| along the motion q0 (+) t v, t from 0 to
+1, with R_sj a bound of its distance from the axis of joint j (sliding joints: 1). So a sample at t
+whose shapes, grown by m_s h, touch nothing proves the interval t - h .. t + h; between bodies of
+the robot only joints count that move one of the two. Where it proves less, it proves the smaller
+interval for which it suffices, and what is left on both sides is asked again. Distances of floats
+count less their margin, so that the proof holds for exact numbers.
 """
 
 from __future__ import annotations
@@ -51,8 +53,10 @@ class Certificate(Tabular, rows="free"):
     free        no point of the motion touches anything: proved
     collides    it touches, at the sample `at`
     undecided   neither (less than 1e-3 of motions; those that graze something)
-    clearance   a lower bound [m] of the distance along the whole motion, at most `cap`; negative or 0 where not free
-    at          parameter 0 .. 1 of the first sample found to touch; all before is free but for 1e-3; NaN where none
+    clearance   a lower bound [m] of the distance along the whole motion, at most `cap`; negative or
+                0 where not free
+    at          parameter 0 .. 1 of the first sample found to touch; all before is free but for
+                1e-3; NaN where none
     samples     configurations that were looked at
     """
 
@@ -65,13 +69,18 @@ class Certificate(Tabular, rows="free"):
 
 
 class Grown:
-    """Distances of a tile less what its shapes can move: least `bound`, `radius` it proves, and `near` itself."""
+    """Distances of a tile less what its shapes can move: least `bound`, `radius` it proves,
+    and `near` itself."""
 
     def __init__(self, placed: Placed, speeds: SX, half: SX) -> None:
         self.placed, self.k, self.speeds, self.half = placed, placed.k, speeds, half
         self.margin = placed.numbers["margin"]
         k = self.k
-        self.bound, self.near, self.radius = k.variable(start=1e3), k.variable(start=1e3), k.variable(start=1e3)
+        self.bound, self.near, self.radius = (
+            k.variable(start=1e3),
+            k.variable(start=1e3),
+            k.variable(start=1e3),
+        )
         self.kinds = [kind for kind, _ in placed.layout.kinds]
 
     def start(self, cap: SX) -> None:
@@ -79,7 +88,8 @@ class Grown:
         self.k.assign(self.near, cap)
 
     def place_live(self, q: SX, v: SX) -> None:
-        """With live variables: how far every shape and body moves, as expressions; q and v of the tree."""
+        """With live variables: how far every shape and body moves, as expressions;
+        q and v of the tree."""
         k, placed = self.k, self.placed
         tree, nv = placed.kinematics.tree, placed.kinematics.tree.nv
         self.moves = {kind: k.tile(f"moves_{kind}", room, 1) for kind, room in placed.layout.kinds}
@@ -97,19 +107,28 @@ class Grown:
             k.put(self.reaches, body, casadi.densify(whole), exact=True)
 
     def _moved(self, row: Row, table: str) -> SX:
-        """How far a shape, body or pair moves along the whole motion; never zero, for it divides."""
-        k, beside = self.k, row.beside(self.placed.tables[table]) if not self.placed.live or "pairs" in table else None
+        """How far a shape, body or pair moves along the whole motion; never zero, for it
+        divides."""
+        k, beside = (
+            self.k,
+            row.beside(self.placed.tables[table])
+            if not self.placed.live or "pairs" in table
+            else None,
+        )
         if beside is not None and not self.placed.live:
             return casadi.fmax(casadi.dot(beside["reach"], self.speeds), 1e-12)
         if beside is not None:  # joints that move only one of the two have a one there
             both = k.get(self.reaches, row.whole("a")) + k.get(self.reaches, row.whole("b"))
             return casadi.fmax(casadi.dot(beside["reach"] * both, self.speeds), 1e-12)
         if table == "sweep_movable":
-            return casadi.fmax(casadi.dot(k.get(self.reaches, row.whole("row")), self.speeds), 1e-12)
+            return casadi.fmax(
+                casadi.dot(k.get(self.reaches, row.whole("row")), self.speeds), 1e-12
+            )
         return casadi.fmax(k.get(self.moves[table.removeprefix("sweep_")], row.whole("row")), 1e-12)
 
     def _margin(self, moved: SX) -> SX:
-        # who is left out neither lowers the bound nor is nearer than who is not: `near` stands for all
+        # who is left out neither lowers the bound nor is nearer than who is not:
+        # `near` stands for all
         proved = moved * self.half + casadi.fmax(self.bound.x, 0.0)
         return casadi.fmax(proved, self.near.x) + self.margin
 
@@ -119,7 +138,10 @@ class Grown:
             center, radius = placed.bound(body)
             bound = [*casadi.vertsplit(center), radius]
             moved = k.value(self._moved(body, "sweep_movable"))
-            beyond = casadi.mmax(casadi.fabs(center)) + (radius if placed.live else 0.0) > placed.numbers["largest"]
+            beyond = (
+                casadi.mmax(casadi.fabs(center)) + (radius if placed.live else 0.0)
+                > placed.numbers["largest"]
+            )
             k.assign(self.near, -1.0, beyond)
             base = placed.numbers["base"]
             reach = k.value(casadi.norm_2(center - base) + radius)
@@ -143,7 +165,9 @@ class Grown:
         with placed.shapes_of("sphere", body) as row:
             moved = k.value(self._moved(row, "sweep_sphere"))
             shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape("sphere", row))))
-            with k.where(near_patch(shape, patch["low"], patch["high"], patch["top"], self._margin(moved))):
+            with k.where(
+                near_patch(shape, patch["low"], patch["high"], patch["top"], self._margin(moved))
+            ):
                 with placed.prisms_of(patch) as prism:
                     self._compare("sphere", shape, "prism", columns_of("prism", prism), moved)
 
@@ -184,7 +208,9 @@ class Grown:
                                     other = placed.shape(other_kind, other_row)
                                     self._compare(kind, shape, other_kind, other, moved)
 
-    def _compare(self, kind: str, shape: list[SX], other_kind: str, other: list[SX], moved: SX) -> None:
+    def _compare(
+        self, kind: str, shape: list[SX], other_kind: str, other: list[SX], moved: SX
+    ) -> None:
         k = self.k
         near = SX(1)
         if has_test(kind, other_kind):
@@ -223,9 +249,15 @@ def kernel_of(tables: RobotTables) -> StagedKernel:
 
 
 def proofs_of(
-    tables: RobotTables, q0: Any, q1: Any, obstacles: Any, cap: float = CAP, variables: Variables = None
+    tables: RobotTables,
+    q0: Any,
+    q1: Any,
+    obstacles: Any,
+    cap: float = CAP,
+    variables: Variables = None,
 ) -> tuple[Proofs, tuple[int, ...]]:
-    """Proofs of straight motions q0 to q1 (..., nq) that wait to be run, and the shape of their batch."""
+    """Proofs of straight motions q0 to q1 (..., nq) that wait to be run,
+    and the shape of their batch."""
     subject = tables.subject
     if not cap > 0.0:
         raise InvalidInput(f"certify_motion: cap is {cap:g} m, expected a positive length")
@@ -235,7 +267,9 @@ def proofs_of(
         batch = np.broadcast_shapes(start.shape[:-1], *(x.shape for x in values))
     except ValueError:
         shown = ", ".join(str(x.shape) for x in values)
-        raise InvalidInput(f"certify_motion: q0 {start.shape} and variables {shown} do not broadcast") from None
+        raise InvalidInput(
+            f"certify_motion: q0 {start.shape} and variables {shown} do not broadcast"
+        ) from None
     starts = np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
     ways = np.broadcast_to(v, (*batch, subject.nv)).reshape(-1, subject.nv)
     designs = [np.broadcast_to(x, batch).reshape(-1, 1) for x in values]
@@ -244,9 +278,16 @@ def proofs_of(
 
 
 def certify_motion(
-    tables: RobotTables, q0: Any, q1: Any, obstacles: Any, cap: float, variables: Variables, rest: Rest | None
+    tables: RobotTables,
+    q0: Any,
+    q1: Any,
+    obstacles: Any,
+    cap: float,
+    variables: Variables,
+    rest: Rest | None,
 ) -> Certificate:
-    """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file.
+    """Prove straight motions q0 to q1 (..., nq) free, or find where they touch;
+    see the first lines of this file.
 
     `rest` pairs of shapes go to coal (proving_by_coal.py).
     """
@@ -269,7 +310,11 @@ def _prove_rest(proofs: Proofs, rest: Rest, cap: float) -> None:
 def _refuse_bad(tables: RobotTables, proofs: Proofs) -> None:
     """A motion without result is one of a wrong input."""
     if proofs.bad >= 0:
-        guard = GUARD if has_quaternions(tables.subject) else "a result was not finite although the input is"
+        guard = (
+            GUARD
+            if has_quaternions(tables.subject)
+            else "a result was not finite although the input is"
+        )
         raise InvalidInput(f"certify_motion: motion {proofs.bad}: {guard}")
 
 
@@ -284,7 +329,8 @@ def _certificate(proofs: Proofs, batch: tuple[int, ...]) -> Certificate:
 
 
 def many_certificates(model: Any, paths: Sequence[tuple[np.ndarray, Any]]) -> list[Certificate]:
-    """Certificates of the motions of many paths (m, nq), each among obstacles of its own, side by side on threads."""
+    """Certificates of the motions of many paths (m, nq), each among obstacles of its own,
+    side by side on threads."""
     proofs = [proofs_of(model.tables, path[:-1], path[1:], obstacles) for path, obstacles in paths]
     run_all([several for several, _ in proofs])
     for (several, _), (_, obstacles) in zip(proofs, paths, strict=True):

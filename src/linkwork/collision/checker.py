@@ -1,6 +1,8 @@
-"""Checker: does a configuration touch itself or the obstacles? One verdict a configuration, in float lanes.
+"""Checker: does a configuration touch itself or the obstacles? One verdict a configuration,
+in float lanes.
 
-Sure contact and doubt are told apart by the margin of floats (tables.py); what is in doubt is decided in doubles.
+Sure contact and doubt are told apart by the margin of floats (tables.py); what is in doubt is
+decided in doubles.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from linkwork.engine.stages import Row, Stages
 from linkwork.quantities import context_of
 from linkwork.subject import Subject
 
-OPERATIONS = 4_000  # a configuration of an arm, about: decides from which size on threads share a batch
+OPERATIONS = (
+    4_000  # a configuration of an arm, about: decides from which size on threads share a batch
+)
 
 
 class Touching:
@@ -38,7 +42,9 @@ class Touching:
             center, radius = placed.bound(body)
             bound = [*casadi.vertsplit(center), radius]
             # far from the base the margin of floats would not hold: doubles decide
-            beyond = casadi.mmax(casadi.fabs(center)) + (radius if placed.live else 0.0) > self.largest
+            beyond = (
+                casadi.mmax(casadi.fabs(center)) + (radius if placed.live else 0.0) > self.largest
+            )
             k.assign(self.close, 1.0, beyond)
             reach = k.value(casadi.norm_2(center - placed.numbers["base"]) + radius + self.margin)
             for kind in OBSTACLE_KINDS:
@@ -88,12 +94,17 @@ class Touching:
         for kind, _ in placed.layout.kinds:
             with placed.shapes_of(kind, body) as row:
                 shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
-                with k.where(closer(kind, shape, "sphere", columns_of("sphere", cluster), self.margin)):
+                with k.where(
+                    closer(kind, shape, "sphere", columns_of("sphere", cluster), self.margin)
+                ):
                     with placed.points_of(cluster) as point:
                         self._test(kind, shape, "sphere", columns_of("sphere", point))
 
-    def _shapes_with_each_other(self, pair: Row, kind: str, bound: list[SX], others: list[str]) -> None:
-        """Shapes of one kind of body a, each against the bounding sphere of body b before its shapes."""
+    def _shapes_with_each_other(
+        self, pair: Row, kind: str, bound: list[SX], others: list[str]
+    ) -> None:
+        """Shapes of one kind of body a, each against the bounding sphere of body b before its
+        shapes."""
         k, placed = self.k, self.placed
         with placed.shapes_of(kind, pair, "a_") as row:
             shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
@@ -131,7 +142,9 @@ def kernel_of(tables: RobotTables) -> StagedKernel:
     return tables.kernel(recipe, "collides", (("hit", 1),), OPERATIONS, floats=True)
 
 
-def collides(tables: RobotTables, q: Any, obstacles: Any = None, variables: Any = None) -> np.ndarray | np.bool_:
+def collides(
+    tables: RobotTables, q: Any, obstacles: Any = None, variables: Any = None
+) -> np.ndarray | np.bool_:
     """Whether configurations (..., nq) touch anything: (...,) bool."""
     subject = tables.subject
     values = [np.asarray(x, dtype=float)[..., None] for x in subject.variable_values(variables)]

@@ -1,12 +1,15 @@
-"""Clearance: how far a configuration is from touching, with the nearest points and how the distance changes with q.
+"""Clearance: how far a configuration is from touching,
+with the nearest points and how the distance changes with q.
 
-The least distance is found by branch and bound over bounding spheres; the nearest points are computed once, for the
-pair that was found. The gradient is that of the distance of two points that sit on their bodies, along the normal n
-from the robot's point towards the other:
+The least distance is found by branch and bound over bounding spheres; the nearest points are
+computed once, for the pair that was found. The gradient is that of the distance of two points that
+sit on their bodies, along the normal n from the robot's point towards the other:
 
-    d distance / dq_j = -n' (c_j + w_j x p) [j moves the robot's body] + n' (c_j + w_j x o) [j moves the other's]
+    d distance / dq_j = -n' (c_j + w_j x p) [j moves the robot's body] + n' (c_j + w_j x o)
+    [j moves the other's]
 
-which is exact wherever the nearest pair is unique (Danskin): how the points slide on their shapes does not count.
+which is exact wherever the nearest pair is unique (Danskin): how the points slide on their shapes
+does not count.
 """
 
 from __future__ import annotations
@@ -44,12 +47,15 @@ class Clearance(Tabular):
     """The nearest pair of one configuration or of a batch (...).
 
     distance      signed [m], negative inside; inf where there is nothing to touch
-    body          name of the robot's body, or its index in `robot.bodies`-like order `bodies` for a batch
-    other         name of the obstacle or of the robot's other body; for a batch an index into `others`
+    body          name of the robot's body, or its index in `robot.bodies`-like order `bodies` for a
+                  batch
+    other         name of the obstacle or of the robot's other body; for a batch an index into
+                  `others`
     point         nearest point of the robot (..., 3); other_point: of the other, world axes
     normal        unit vector (..., 3) from the robot towards the other
     gradient      of the distance by the velocity coordinates (..., nv)
-    bodies        names that `body` counts; others: names that `other` counts, bodies first, then obstacles
+    bodies        names that `body` counts; others: names that `other` counts, bodies first, then
+                  obstacles
     """
 
     distance: Any
@@ -111,10 +117,16 @@ class Least:
         k, placed = self.k, self.placed
         with placed.shapes_of("sphere", body, end) as row:
             shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape("sphere", row))))
-            with k.where(near_patch(shape, patch["low"], patch["high"], patch["top"], self.distance.x)):
+            with k.where(
+                near_patch(shape, patch["low"], patch["high"], patch["top"], self.distance.x)
+            ):
                 with placed.prisms_of(patch) as prism:
                     code = SX(len(self.against) + len(self.each_other) + len(self.beside_points))
-                    where = ((self.pair, code), (self.row, row.number), (self.other_row, prism.number))
+                    where = (
+                        (self.pair, code),
+                        (self.row, row.number),
+                        (self.other_row, prism.number),
+                    )
                     whose = ((self.body, body["body"]), (self.other_body, SX(NOBODY)))
                     carried = (*where, *whose, (self.obstacle, prism["obstacle"]))
                     self._compare("sphere", shape, "prism", columns_of("prism", prism), carried)
@@ -128,16 +140,30 @@ class Least:
                 ball = columns_of("sphere", cluster)
                 with k.where(may_be_closer(kind, shape, "sphere", ball, self.distance.x)):
                     with placed.points_of(cluster) as point:
-                        code = SX(len(self.against) + len(self.each_other) + self.beside_points.index(kind))
-                        where = ((self.pair, code), (self.row, row.number), (self.other_row, point.number))
+                        code = SX(
+                            len(self.against)
+                            + len(self.each_other)
+                            + self.beside_points.index(kind)
+                        )
+                        where = (
+                            (self.pair, code),
+                            (self.row, row.number),
+                            (self.other_row, point.number),
+                        )
                         whose = ((self.body, body["body"]), (self.other_body, SX(NOBODY)))
                         carried = (*where, *whose, (self.obstacle, point["obstacle"]))
                         self._compare(kind, shape, "sphere", columns_of("sphere", point), carried)
 
-    def _shapes_against(self, body: Row, kind: str, other_kind: str, other: list[SX], obstacle: Row) -> None:
+    def _shapes_against(
+        self, body: Row, kind: str, other_kind: str, other: list[SX], obstacle: Row
+    ) -> None:
         with self.placed.shapes_of(kind, body) as row:
             shape = self.placed.shape(kind, row)
-            who = ((self.body, body["body"]), (self.other_body, SX(NOBODY)), (self.obstacle, obstacle["obstacle"]))
+            who = (
+                (self.body, body["body"]),
+                (self.other_body, SX(NOBODY)),
+                (self.obstacle, obstacle["obstacle"]),
+            )
             code = SX(self.against.index((kind, other_kind)))
             where = ((self.pair, code), (self.row, row.number), (self.other_row, obstacle.number))
             self._compare(kind, shape, other_kind, other, (*where, *who))
@@ -153,21 +179,36 @@ class Least:
                     self._shapes_with_each_other(pair, kind, bound)
 
     def _shapes_with_each_other(self, pair: Row, kind: str, bound: list[SX]) -> None:
-        """Shapes of one kind of body a, each against the bounding sphere of body b before its shapes."""
+        """Shapes of one kind of body a, each against the bounding sphere of body b before its
+        shapes."""
         k, placed = self.k, self.placed
-        who = ((self.body, pair["a_number"]), (self.other_body, pair["b_number"]), (self.obstacle, SX(NOBODY)))
+        who = (
+            (self.body, pair["a_number"]),
+            (self.other_body, pair["b_number"]),
+            (self.obstacle, SX(NOBODY)),
+        )
         with placed.shapes_of(kind, pair, "a_") as row:
             shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
-            near = may_be_closer("sphere", bound, kind, shape, self.distance.x) if has_test("sphere", kind) else SX(1)
+            near = (
+                may_be_closer("sphere", bound, kind, shape, self.distance.x)
+                if has_test("sphere", kind)
+                else SX(1)
+            )
             with k.where(near):
                 for other_kind in (b for a, b in self.each_other if a == kind):
                     with placed.shapes_of(other_kind, pair, "b_") as other_row:
                         code = SX(len(self.against) + self.each_other.index((kind, other_kind)))
-                        where = ((self.pair, code), (self.row, row.number), (self.other_row, other_row.number))
+                        where = (
+                            (self.pair, code),
+                            (self.row, row.number),
+                            (self.other_row, other_row.number),
+                        )
                         other = placed.shape(other_kind, other_row)
                         self._compare(kind, shape, other_kind, other, (*where, *who))
 
-    def _compare(self, kind: str, shape: list[SX], other_kind: str, other: list[SX], carried: tuple) -> None:
+    def _compare(
+        self, kind: str, shape: list[SX], other_kind: str, other: list[SX], carried: tuple
+    ) -> None:
         """The distance itself only where a test without a root leaves it open."""
         k = self.k
         if not has_test(kind, other_kind):
@@ -189,7 +230,10 @@ class Least:
                 shape = self._chosen(kind, self.row)
                 if obstacles:
                     table = self.placed.tables[obstacles]
-                    parts = [k.look_up(table, self.other_row, name) for name, _ in SHAPE_COLUMNS[other_kind]]
+                    parts = [
+                        k.look_up(table, self.other_row, name)
+                        for name, _ in SHAPE_COLUMNS[other_kind]
+                    ]
                     other = casadi.vertsplit(casadi.vertcat(*parts))
                 else:
                     other = self._chosen(other_kind, self.other_row)
@@ -206,12 +250,21 @@ class Least:
         if self.placed.live:
             return casadi.vertsplit(moved)
         table = self.placed.tables[f"robot_{kind}"]
-        fixed = [k.look_up(table, row, name) for name, _ in SHAPE_COLUMNS[kind] if name not in MOVING]
+        fixed = [
+            k.look_up(table, row, name) for name, _ in SHAPE_COLUMNS[kind] if name not in MOVING
+        ]
         return [*casadi.vertsplit(moved), *casadi.vertsplit(casadi.vertcat(*fixed))]
 
 
 def gradient(
-    placed: Placed, least: Least, partner: Variable, columns: SX, moved: list, point: SX, other_point: SX, normal: SX
+    placed: Placed,
+    least: Least,
+    partner: Variable,
+    columns: SX,
+    moved: list,
+    point: SX,
+    other_point: SX,
+    normal: SX,
 ) -> SX:
     """Of the distance by the independent velocities (nv, 1); see the first lines of this file."""
     k, bodies = placed.k, placed.tables["bodies"]
@@ -224,7 +277,9 @@ def gradient(
         mine = (node >= first) * (node <= last)
         its = (other >= first) * (other <= last) * (least.other_body.x >= 0)
         along = casadi.dot(normal, c)
-        tree_gradient[column] = its * (along + casadi.dot(w, other_torque)) - mine * (along + casadi.dot(w, torque))
+        tree_gradient[column] = its * (along + casadi.dot(w, other_torque)) - mine * (
+            along + casadi.dot(w, torque)
+        )
     return placed.kinematics.independent(casadi.vertcat(*tree_gradient))
 
 
@@ -241,7 +296,10 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     k.assign(partner, casadi.fmax(least.other_body.x, 0))
     with k.where(least.pair.x >= 0):
         if moved:
-            k.assign(slope, gradient(placed, least, partner, columns, moved, point.x, other_point.x, normal.x))
+            k.assign(
+                slope,
+                gradient(placed, least, partner, columns, moved, point.x, other_point.x, normal.x),
+            )
     for name, variable in (
         ("distance", least.distance),
         ("body", least.body),
@@ -258,7 +316,11 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
 def kernel_of(tables: RobotTables) -> StagedKernel:
     ones = ("distance", "body", "other_body", "obstacle")
     threes = ("point", "other_point", "normal")
-    outputs = (*((name, 1) for name in ones), *((name, 3) for name in threes), ("gradient", tables.subject.nv))
+    outputs = (
+        *((name, 1) for name in ones),
+        *((name, 3) for name in threes),
+        ("gradient", tables.subject.nv),
+    )
     return tables.kernel(recipe, "clearance", outputs, OPERATIONS)
 
 
@@ -269,7 +331,8 @@ def clearance(
     variables: Mapping[str, Any] | None = None,
     rest: Rest | None = None,
 ) -> Clearance:
-    """The nearest pair of configurations (..., nq) and the gradient of its distance; `rest` pairs go to coal."""
+    """The nearest pair of configurations (..., nq) and the gradient of its distance;
+    `rest` pairs go to coal."""
     subject = tables.subject
     values = [np.asarray(x, dtype=float)[..., None] for x in subject.variable_values(variables)]
     results = kernel_of(tables)((q, *values), tables.pack(obstacles), context=context_of(subject))
@@ -305,7 +368,9 @@ def _with_rest(subject: Subject, answer: Clearance, q: Any, rest: Rest) -> Clear
     place = np.array([*(others.index(name) for name in answer.others), NOBODY], dtype=np.int64)
     distance = np.array(answer.distance, dtype=float).reshape(-1)
     body, other = np.array(answer.body).reshape(-1), place[np.ravel(answer.other)]
-    vectors = [np.array(x).reshape(-1, 3) for x in (answer.point, answer.other_point, answer.normal)]
+    vectors = [
+        np.array(x).reshape(-1, 3) for x in (answer.point, answer.other_point, answer.normal)
+    ]
     slope = np.array(answer.gradient).reshape(-1, subject.nv)
     for k, row in enumerate(rows):
         nearer = rest.nearest(row, distance[k])

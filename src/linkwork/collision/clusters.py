@@ -1,7 +1,8 @@
 """Clusters: many points as a tree of balls of fixed depth, for loops that skip what is far.
 
-Points are split by the median of their longest side until few are left together: a cluster. Clusters in that order form
-groups. A loop looks at groups, at the clusters of groups that are near, and at the points of clusters that are near.
+Points are split by the median of their longest side until few are left together: a cluster.
+Clusters in that order form groups. A loop looks at groups, at the clusters of groups that are near,
+and at the points of clusters that are near.
 """
 
 from __future__ import annotations
@@ -20,22 +21,35 @@ Ranges = dict[int, tuple[int, int]]
 
 
 def cloud_rows(clouds: Sequence[tuple[int, Any]]) -> tuple[Rows, Ranges]:
-    """Rows of the tables of clouds with their numbers, and {number: (first, count)} of the groups of each cloud."""
+    """Rows of the tables of clouds with their numbers,
+    and {number: (first, count)} of the groups of each cloud."""
     trees = [
-        clustered(cloud.points, np.full(len(cloud.points), cloud.radius), np.full(len(cloud.points), float(number)))
+        clustered(
+            cloud.points,
+            np.full(len(cloud.points), cloud.radius),
+            np.full(len(cloud.points), float(number)),
+        )
         for number, cloud in clouds
     ] or [clustered(np.zeros((0, 3)), np.zeros(0), np.zeros(0))]
     rows, before = {}, {}
-    for name, inside in (("cloud_points", ""), ("cloud_clusters", "cloud_points"), ("cloud_groups", "cloud_clusters")):
+    for name, inside in (
+        ("cloud_points", ""),
+        ("cloud_clusters", "cloud_points"),
+        ("cloud_groups", "cloud_clusters"),
+    ):
         before[name] = np.cumsum([0, *(len(tree[name][0]) for tree in trees)])
         # what a row counts from, a cluster's first point, is further down behind the clouds before
         shift = before[inside] if inside else before[name] * 0
         whole = [
-            tree[name][1] + [begin, 0][: tree[name][1].shape[1]] for tree, begin in zip(trees, shift, strict=False)
+            tree[name][1] + [begin, 0][: tree[name][1].shape[1]]
+            for tree, begin in zip(trees, shift, strict=False)
         ]
         rows[name] = (np.concatenate([tree[name][0] for tree in trees]), np.concatenate(whole))
     firsts = before["cloud_groups"]
-    return rows, {number: (int(firsts[k]), int(firsts[k + 1] - firsts[k])) for k, (number, _) in enumerate(clouds)}
+    return rows, {
+        number: (int(firsts[k]), int(firsts[k + 1] - firsts[k]))
+        for k, (number, _) in enumerate(clouds)
+    }
 
 
 def clustered(points: np.ndarray, radii: np.ndarray, numbers: np.ndarray) -> Rows:
@@ -43,7 +57,10 @@ def clustered(points: np.ndarray, radii: np.ndarray, numbers: np.ndarray) -> Row
     order, cuts = _order(points)
     points, radii, numbers = points[order], radii[order], numbers[order]
     leaves = _ranges(cuts, len(points))
-    clusters = [_ball(points[first : first + count], radii[first : first + count]) for first, count in leaves]
+    clusters = [
+        _ball(points[first : first + count], radii[first : first + count])
+        for first, count in leaves
+    ]
     starts = range(0, len(leaves), CLUSTERS)
     groups, members = [], []
     for start in starts:
@@ -75,7 +92,11 @@ def _order(points: np.ndarray) -> tuple[np.ndarray, list[int]]:
 
 
 def _ranges(cuts: Sequence[int], total: int) -> list[tuple[int, int]]:
-    return [(first, last - first) for first, last in zip(cuts, [*cuts[1:], total], strict=True)] if cuts else []
+    return (
+        [(first, last - first) for first, last in zip(cuts, [*cuts[1:], total], strict=True)]
+        if cuts
+        else []
+    )
 
 
 def _ball(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, float]:

@@ -1,4 +1,5 @@
-"""Columns: the numbers of each kind of shape by what they are; those of a robot's shape are in axes of its node."""
+"""Columns: the numbers of each kind of shape by what they are;
+those of a robot's shape are in axes of its node."""
 
 from __future__ import annotations
 

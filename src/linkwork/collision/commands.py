@@ -1,4 +1,5 @@
-"""linkwork collide, pairs, fit: does it touch, what can touch at all, and simple shapes around meshes."""
+"""linkwork collide, pairs, fit: does it touch, what can touch at all,
+and simple shapes around meshes."""
 
 from __future__ import annotations
 
@@ -24,17 +25,22 @@ from linkwork.view.clearance import write_clearance
 
 Shapes = Annotated[str, typer.Option(help=f"Of the robot: {', '.join(WAYS)}.")]
 Tolerance = Annotated[str, typer.Option(help="How far spheres may stick out: 20mm.")]
-Visuals = Annotated[bool, typer.Option(help="Take visual shapes where a body has no collision shapes.")]
+Visuals = Annotated[
+    bool, typer.Option(help="Take visual shapes where a body has no collision shapes.")
+]
 Srdf = Annotated[Path | None, typer.Option(help="Disabled pairs; left out: found by sampling.")]
 
 
 def collide(
     robot: RobotName,
     obstacles: Annotated[
-        Path | None, typer.Option(help=".obstacles.yaml, a MoveIt scene or a URDF; left out: the robot alone.")
+        Path | None,
+        typer.Option(help=".obstacles.yaml, a MoveIt scene or a URDF; left out: the robot alone."),
     ] = None,
     q: Configuration = None,
-    motion: Annotated[str | None, typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...).")] = None,
+    motion: Annotated[
+        str | None, typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...).")
+    ] = None,
     steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 501,
     shapes: Shapes = "described",
     tolerance: Tolerance = "20mm",
@@ -42,9 +48,12 @@ def collide(
     srdf: Srdf = None,
     visuals: Visuals = False,
     report: Annotated[bool, typer.Option("--report", help="Show what the shapes are.")] = False,
-    html: Annotated[Path | None, typer.Option(help="A page about the motion: curve and picture of the worst.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="A page about the motion: curve and picture of the worst.")
+    ] = None,
 ) -> Answer:
-    """Whether a configuration or a motion touches obstacles or the robot itself; exit code 1 if it does.
+    """Whether a configuration or a motion touches obstacles or the robot itself;
+    exit code 1 if it does.
 
     Example:  linkwork collide arm.urdf --obstacles cell.obstacles.yaml --q "elbow=90deg"
     """
@@ -53,7 +62,9 @@ def collide(
     if q is not None and motion is not None:
         raise InvalidInput("collide: --q and --motion are both given, expected one of them")
     if html is not None and motion is None:
-        raise InvalidInput("collide: --html is given without --motion, expected a motion to tell about")
+        raise InvalidInput(
+            "collide: --html is given without --motion, expected a motion to tell about"
+        )
     # what is wrong about the question is said before anything is computed
     here = configuration(loaded, q) if motion is None else None
     moving = None if motion is None else _samples(loaded, motion, steps)
@@ -70,7 +81,9 @@ def collide(
     shown = [str(model.report), *_told(facts)] if report else _told(facts)
     if report:
         facts["shapes"] = _shapes(model)
-    return Answer(facts, shown, None if html is None else [html], code=1 if facts["collides"] else 0)
+    return Answer(
+        facts, shown, None if html is None else [html], code=1 if facts["collides"] else 0
+    )
 
 
 def pairs(
@@ -92,8 +105,14 @@ def pairs(
         listed = sampled(model, samples, seed)
     if out is not None:
         listed.to_srdf(out)
-    rows = [{"first": p.first, "second": p.second, "reason": p.reason, "distance": p.distance} for p in listed]
-    cells = [(p.first, p.second, p.reason, "" if p.distance is None else f"{1e3 * p.distance:.1f}") for p in listed]
+    rows = [
+        {"first": p.first, "second": p.second, "reason": p.reason, "distance": p.distance}
+        for p in listed
+    ]
+    cells = [
+        (p.first, p.second, p.reason, "" if p.distance is None else f"{1e3 * p.distance:.1f}")
+        for p in listed
+    ]
     title = f"{loaded.name}: {len(listed.checked)} of {len(listed)} pairs are checked"
     table = Table(title, ("first", "second", "reason", "closest [mm]"), cells)
     return Answer({"robot": loaded.name, "pairs": rows}, [table], [] if out is None else [out])
@@ -102,11 +121,14 @@ def pairs(
 def fit(
     robot: RobotName,
     spheres: Annotated[bool, typer.Option("--spheres", help="Spheres, the usual choice.")] = False,
-    capsules: Annotated[bool, typer.Option("--capsules", help="One capsule a described shape.")] = False,
+    capsules: Annotated[
+        bool, typer.Option("--capsules", help="One capsule a described shape.")
+    ] = False,
     tolerance: Tolerance = "20mm",
     visuals: Visuals = False,
     out: Annotated[
-        Path | None, typer.Option(help="A robot with these collision shapes: .urdf, .xml or .robot.yaml.")
+        Path | None,
+        typer.Option(help="A robot with these collision shapes: .urdf, .xml or .robot.yaml."),
     ] = None,
 ) -> Answer:
     """Spheres or capsules around the collision shapes of a robot, the cover proved.
@@ -117,7 +139,9 @@ def fit(
         raise InvalidInput("fit: --spheres and --capsules are both given, expected one of them")
     loaded = lw.load(robot)
     with working(f"shapes around {loaded.name}"):
-        model = _model(loaded, "capsules" if capsules else "spheres", tolerance, "0", None, visuals, pairs=[])
+        model = _model(
+            loaded, "capsules" if capsules else "spheres", tolerance, "0", None, visuals, pairs=[]
+        )
     if out is not None:
         lw.save(_with_collisions(loaded, model), out)
     facts = {"robot": loaded.name, "bodies": _shapes(model)}
@@ -127,7 +151,12 @@ def fit(
 def _shapes(model: CollisionModel) -> list[dict[str, Any]]:
     """What the shapes of each body are, for machines."""
     return [
-        {"body": row.body, "shapes": len(row.shapes), "largest_excess": row.largest_excess, "covered": row.covered}
+        {
+            "body": row.body,
+            "shapes": len(row.shapes),
+            "largest_excess": row.largest_excess,
+            "covered": row.covered,
+        }
         for row in model.report
     ]
 
@@ -137,14 +166,23 @@ def _with_collisions(robot: lw.Robot, model: CollisionModel) -> lw.Robot:
     if robot.subject.parametric is not None and robot.subject.live:
         raise NotPossible("fit: the robot has live variables, which its shapes would not follow")
     bodies = tuple(
-        replace(body, collisions=tuple(described_shape(shape) for shape in model.shapes.get(body.name, ())))
+        replace(
+            body,
+            collisions=tuple(described_shape(shape) for shape in model.shapes.get(body.name, ())),
+        )
         for body in robot.model.bodies
     )
     return lw.Robot(replace(robot.model, bodies=bodies))
 
 
 def _model(
-    robot: lw.Robot, shapes: str, tolerance: str, padding: str, srdf: Path | None, visuals: bool, pairs: Any = "auto"
+    robot: lw.Robot,
+    shapes: str,
+    tolerance: str,
+    padding: str,
+    srdf: Path | None,
+    visuals: bool,
+    pairs: Any = "auto",
 ) -> CollisionModel:
     choice(shapes, WAYS, "--shapes")
     return lw.collision.model(
@@ -161,8 +199,16 @@ def _at(model: CollisionModel, q: np.ndarray, around: Obstacles | None) -> dict[
     """One configuration: whether it touches, the nearest pair, and every contact."""
     with working("distances"):
         nearest = model.clearance(q, around)
-        contacts = [str(contact) for contact in model.contacts(q, around)] if nearest.distance <= 0.0 else []
-    facts = {"q": q, "collides": bool(nearest.distance <= 0.0), **_pair(nearest, float(nearest.distance))}
+        contacts = (
+            [str(contact) for contact in model.contacts(q, around)]
+            if nearest.distance <= 0.0
+            else []
+        )
+    facts = {
+        "q": q,
+        "collides": bool(nearest.distance <= 0.0),
+        **_pair(nearest, float(nearest.distance)),
+    }
     return {**facts, "contacts": contacts}
 
 
@@ -178,7 +224,9 @@ def _samples(robot: lw.Robot, motion: str, steps: int) -> tuple[str, np.ndarray,
     return name, time, chosen.sample(time)[0]
 
 
-def _over(model: CollisionModel, time: np.ndarray, q: np.ndarray, around: Obstacles | None) -> dict[str, Any]:
+def _over(
+    model: CollisionModel, time: np.ndarray, q: np.ndarray, around: Obstacles | None
+) -> dict[str, Any]:
     """A motion: the least clearance over its instants, when it is and between what."""
     with working("distances"):
         distances = model.clearance(q, around).distance

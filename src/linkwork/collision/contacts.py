@@ -15,7 +15,8 @@ from linkwork.results import short_repr
 @short_repr
 @dataclass(frozen=True)
 class Contact(Tabular, rows="depth"):
-    """A body that touches an obstacle or another body: deepest points, normal from the body towards the other."""
+    """A body that touches an obstacle or another body: deepest points,
+    normal from the body towards the other."""
 
     body: str
     other: str
@@ -25,7 +26,10 @@ class Contact(Tabular, rows="depth"):
 
     def __str__(self) -> str:
         x, y, z = self.point
-        return f"{self.body} is {1e3 * self.depth:.1f} mm inside {self.other} at ({x:.3f}, {y:.3f}, {z:.3f}) m"
+        return (
+            f"{self.body} is {1e3 * self.depth:.1f} mm inside {self.other} at "
+            f"({x:.3f}, {y:.3f}, {z:.3f}) m"
+        )
 
 
 def contacts(clearances: PairClearances) -> Any:

@@ -17,7 +17,8 @@ from linkwork.model.rotation import along
 
 
 def shape_of(shape: DescribedShape, who: str) -> Shape:
-    """One described shape, in axes of its body; a mesh whose file is not there is refused by name."""
+    """One described shape, in axes of its body; a mesh whose file is not there is refused by
+    name."""
     T, name = shape.placement, shape.name
     sizes: Any = shape.size
     match shape.kind:
@@ -53,11 +54,15 @@ def described_shape(shape: Shape) -> DescribedShape:
     """A colliding shape as a description writes it; what no description knows is refused."""
     match shape:
         case Sphere():
-            return DescribedShape("sphere", (shape.radius,), Placement(position=shape.center), name=shape.name)
+            return DescribedShape(
+                "sphere", (shape.radius,), Placement(position=shape.center), name=shape.name
+            )
         case Box():
             return DescribedShape("box", shape.size, shape.pose, name=shape.name)
         case Cylinder():
-            return DescribedShape("cylinder", (shape.radius, shape.length), shape.pose, name=shape.name)
+            return DescribedShape(
+                "cylinder", (shape.radius, shape.length), shape.pose, name=shape.name
+            )
         case Capsule():
             way = subtract(shape.end, shape.start)
             T = Placement(along(way), scale(0.5, add(shape.start, shape.end)))

@@ -1,8 +1,10 @@
-"""Exact distances by coal: what has no closed form here (boxes and cylinders with each other, hulls, meshes).
+"""Exact distances by coal: what has no closed form here (boxes and cylinders with each other,
+hulls, meshes).
 
-coal is an extra: pip install "linkwork[collision]". A mesh is a surface; a shape wholly inside a closed one does not
-touch it. Distances between two meshes, or a mesh and a hull, that overlap are those of their deepest pair of triangles
-(exact_surfaces.py). Tapered capsules, which coal does not know, are asked in steps (exact_tapers.py).
+coal is an extra: pip install "linkwork[collision]". A mesh is a surface; a shape wholly inside a
+closed one does not touch it. Distances between two meshes, or a mesh and a hull, that overlap are
+those of their deepest pair of triangles (exact_surfaces.py). Tapered capsules, which coal does not
+know, are asked in steps (exact_tapers.py).
 """
 
 from __future__ import annotations
@@ -19,7 +21,17 @@ from linkwork.collision.distances import nearest as closed_form
 from linkwork.collision.exact_tapers import Answer, Pose, Taper
 from linkwork.collision.fields import Cloud, HeightField
 from linkwork.collision.placing import matrix_of
-from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Shape, Sphere, TaperedCapsule
+from linkwork.collision.shapes import (
+    Box,
+    Capsule,
+    Convex,
+    Cylinder,
+    HalfSpace,
+    Mesh,
+    Shape,
+    Sphere,
+    TaperedCapsule,
+)
 from linkwork.errors import NotPossible
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import along
@@ -36,14 +48,16 @@ def coal() -> Any:
         import coal
     except ImportError:
         raise NotPossible(
-            'boxes, cylinders, convex shapes and meshes with each other need coal: pip install "linkwork[collision]"; '
+            "boxes, cylinders, convex shapes and meshes with each other need coal: pip install "
+            '"linkwork[collision]"; '
             'shapes="spheres" or "capsules" needs nothing'
         ) from None
     return coal
 
 
 def geometry(shape: Shape | HeightField) -> tuple[Any, np.ndarray]:
-    """(coal's geometry, T_body_geometry (4, 4)) of a shape; of hulls and meshes one for all poses."""
+    """(coal's geometry, T_body_geometry (4, 4)) of a shape; of hulls and meshes one for all
+    poses."""
     if not isinstance(shape, (Convex, Mesh)):
         return _geometry(shape)
     key = (type(shape), shape.content())
@@ -52,7 +66,11 @@ def geometry(shape: Shape | HeightField) -> tuple[Any, np.ndarray]:
         if len(_SOLIDS) >= MOST_SOLIDS:
             _SOLIDS.pop(next(iter(_SOLIDS)))  # the oldest
         library = coal()
-        made = _hull(library, shape) if isinstance(shape, Convex) else _surface(library, shape.vertices, shape.faces)
+        made = (
+            _hull(library, shape)
+            if isinstance(shape, Convex)
+            else _surface(library, shape.vertices, shape.faces)
+        )
         _SOLIDS[key] = made
     return made, matrix_of(shape.pose)
 
@@ -80,19 +98,26 @@ def _geometry(shape: Shape | HeightField) -> tuple[Any, np.ndarray]:
     raise AssertionError(shape.kind)
 
 
-def distances(shapes: Sequence[Shape], pose: Pose, others: Sequence[Shape], other: Pose) -> np.ndarray:
+def distances(
+    shapes: Sequence[Shape], pose: Pose, others: Sequence[Shape], other: Pose
+) -> np.ndarray:
     """The smallest signed distance (n,) between shapes of two parts at n poses each."""
     least = np.full(len(pose[1]), np.inf)
     for shape in shapes:
         for theirs in others:
             for k in range(len(least)):
-                distance = nearest(shape, (pose[0][k], pose[1][k]), theirs, (other[0][k], other[1][k]))[0]
+                distance = nearest(
+                    shape, (pose[0][k], pose[1][k]), theirs, (other[0][k], other[1][k])
+                )[0]
                 least[k] = min(least[k], distance)
     return least
 
 
-def nearest(shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_pose: Pose) -> Answer:
-    """(distance, point, other point, normal) of two shapes at one pose (R, p) each, in world axes."""
+def nearest(
+    shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_pose: Pose
+) -> Answer:
+    """(distance, point, other point, normal) of two shapes at one pose (R, p) each, in world
+    axes."""
     if isinstance(other, TaperedCapsule) and not isinstance(shape, TaperedCapsule):
         distance, other_point, point, normal = nearest(other, other_pose, shape, pose)
         return distance, point, other_point, -normal
@@ -116,12 +141,23 @@ def _grown(shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, answer:
     """With the margins of both; what lies wholly below ground is inside."""
     distance, point, other_point, normal = answer
     margin, other_margin = getattr(shape, "margin", 0.0), getattr(other, "margin", 0.0)
-    if isinstance(other, HeightField) and distance > 0.0 and other.is_below(ball_at(shape, pose)[0]):
+    if (
+        isinstance(other, HeightField)
+        and distance > 0.0
+        and other.is_below(ball_at(shape, pose)[0])
+    ):
         distance, normal = -distance, -normal
-    return distance - margin - other_margin, point + margin * normal, other_point - other_margin * normal, normal
+    return (
+        distance - margin - other_margin,
+        point + margin * normal,
+        other_point - other_margin * normal,
+        normal,
+    )
 
 
-def _of_cores(shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_pose: Pose) -> Answer:
+def _of_cores(
+    shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_pose: Pose
+) -> Answer:
     """The answer without margins."""
     library = coal()
     shape = exact_tapers.simple(shape)
@@ -137,21 +173,29 @@ def _of_cores(shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, othe
     return _asked(library, first, at, second, _placed(library, other_pose, other_T))
 
 
-def _of_taper(library: Any, shape: TaperedCapsule, pose: Pose, other: Any, other_pose: Pose) -> Answer:
-    """A tapered capsule against a convex shape, or against each triangle of a surface that is near."""
+def _of_taper(
+    library: Any, shape: TaperedCapsule, pose: Pose, other: Any, other_pose: Pose
+) -> Answer:
+    """A tapered capsule against a convex shape, or against each triangle of a surface that is
+    near."""
     here = library.Transform3s()
     if isinstance(other, (Mesh, HeightField)):
-        R, p = _composed(other_pose, matrix_of(other.pose)) if isinstance(other, Mesh) else other_pose
+        R, p = (
+            _composed(other_pose, matrix_of(other.pose)) if isinstance(other, Mesh) else other_pose
+        )
         triangles = exact_tapers.corners_of(other) @ R.T + p
         between = lambda triangle, solid: _asked(library, solid, here, triangle, here)
         return exact_tapers.nearest_triangle(library, shape, pose, triangles, between)
     second, T = geometry(other)
     at = _placed(library, other_pose, T)
-    return exact_tapers.nearest(library, Taper(shape, pose), lambda solid: _asked(library, solid, here, second, at))
+    return exact_tapers.nearest(
+        library, Taper(shape, pose), lambda solid: _asked(library, solid, here, second, at)
+    )
 
 
 def _in_closed_form(shape: Any, other: Any) -> Answer:
-    """The answer of distances/ for two shapes in world axes: coal loses the way out of a cylinder from a point."""
+    """The answer of distances/ for two shapes in world axes:
+    coal loses the way out of a cylinder from a point."""
     mine, theirs = ([casadi.SX(x) for x in solid.numbers()] for solid in (shape, other))
     symbolic = closed_form(shape.kind, mine, other.kind, theirs)
     point, other_point, normal = (np.array(casadi.DM(x)).ravel() for x in symbolic[1:])
@@ -172,9 +216,10 @@ def ball_at(shape: Shape, pose: Pose) -> tuple[np.ndarray, float]:
 def _asked(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> Answer:
     """(distance, point, other point, normal) of two geometries of coal.
 
-    Its search for the depth of round sides goes astray at times, the more often the finer it is asked to be: of 3000
-    pairs of cylinders 17 had no answer at 1e-9 m, and as many one far too deep. No depth is too shallow by more than
-    was asked for, so of several searches the finest one counts that is not deeper than the others.
+    Its search for the depth of round sides goes astray at times, the more often the finer it is
+    asked to be: of 3000 pairs of cylinders 17 had no answer at 1e-9 m, and as many one far too
+    deep. No depth is too shallow by more than was asked for, so of several searches the finest one
+    counts that is not deeper than the others.
     """
     answer = _searched(library, first, at, second, other_at, FINE)
     if all(isinstance(solid, library.BVHModelOBBRSS) for solid in (first, second)):
@@ -201,15 +246,20 @@ def _searched(library: Any, first: Any, at: Any, second: Any, other_at: Any, fin
     return distance, point, other_point, np.ravel(result.normal)
 
 
-def _nearest_of_cloud(library: Any, first: Any, at: Any, cloud: Cloud, ball: tuple[np.ndarray, float]) -> Answer:
-    """The nearest of its points, each a ball; those that may be nearest are asked first, and no more than needed."""
+def _nearest_of_cloud(
+    library: Any, first: Any, at: Any, cloud: Cloud, ball: tuple[np.ndarray, float]
+) -> Answer:
+    """The nearest of its points, each a ball; those that may be nearest are asked first,
+    and no more than needed."""
     center, radius = ball
     bounds = np.linalg.norm(cloud.points - center, axis=1) - radius - cloud.radius
     point_of_cloud, best = library.Sphere(cloud.radius), None
     for k in np.argsort(bounds, kind="stable"):
         if best is not None and bounds[k] >= best[0]:
             break
-        answer = _asked(library, first, at, point_of_cloud, library.Transform3s(np.eye(3), cloud.points[k]))
+        answer = _asked(
+            library, first, at, point_of_cloud, library.Transform3s(np.eye(3), cloud.points[k])
+        )
         best = answer if best is None or answer[0] < best[0] else best
     assert best is not None  # a cloud has a point
     return best

@@ -1,10 +1,12 @@
-"""Distances and depths of cylinders: coal may stop a few micrometres before the direction that separates best.
+"""Distances and depths of cylinders: coal may stop a few micrometres before the direction that
+separates best.
 
 The signed distance of convex shapes is the largest gap between their shadows over all directions n,
 
     gap(n) = n' (p_B - p_A) - h_A(n) - h_B(n)      h: how far a shape reaches from its middle
 
-so an answer whose distance is not the gap along its own normal is improved by steps of the normal, while they help.
+so an answer whose distance is not the gap along its own normal is improved by steps of the normal,
+while they help.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ AGREE = 1e-7  # [m] distance and gap are one
 FIRST, LAST = 1e-2, 1e-9  # [rad] steps of the normal
 
 
-def improved(library: Any, first: Any, at: Any, second: Any, other_at: Any, answer: Answer) -> Answer:
+def improved(
+    library: Any, first: Any, at: Any, second: Any, other_at: Any, answer: Answer
+) -> Answer:
     """The answer where distance and normal agree, else that of the best normal nearby."""
     mine, its = _reach(library, first, at), _reach(library, second, other_at)
     if mine is None or its is None:
@@ -34,8 +38,11 @@ def improved(library: Any, first: Any, at: Any, second: Any, other_at: Any, answ
     return distance, point, point + distance * normal, normal
 
 
-def _steepest(gap: Callable[[np.ndarray], np.ndarray], normal: np.ndarray) -> tuple[np.ndarray, float]:
-    """(direction, its gap): the largest one around a normal, by steps to eight sides that are halved."""
+def _steepest(
+    gap: Callable[[np.ndarray], np.ndarray], normal: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """(direction, its gap): the largest one around a normal,
+    by steps to eight sides that are halved."""
     angles = np.arange(8) * (np.pi / 4.0)
     best, step = float(gap(normal[None])[0]), FIRST
     while step > LAST:
@@ -54,7 +61,8 @@ def _steepest(gap: Callable[[np.ndarray], np.ndarray], normal: np.ndarray) -> tu
 
 
 def _reach(library: Any, solid: Any, place: Any) -> Callable[[np.ndarray], np.ndarray] | None:
-    """How far a solid reaches from its middle along directions (k, 3); None where it is not the same on both sides."""
+    """How far a solid reaches from its middle along directions (k, 3);
+    None where it is not the same on both sides."""
     R = np.array(place.getRotation())
     if isinstance(solid, library.Cylinder):
         radius, half = solid.radius, solid.halfLength

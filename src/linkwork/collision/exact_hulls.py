@@ -1,4 +1,5 @@
-"""Hulls for coal, from the triangles of scipy's Qhull: the one inside coal ends the process where points are flat."""
+"""Hulls for coal, from the triangles of scipy's Qhull:
+the one inside coal ends the process where points are flat."""
 
 from __future__ import annotations
 

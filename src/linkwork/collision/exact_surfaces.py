@@ -1,11 +1,14 @@
-"""Two surfaces: what coal does not say about them, the normal where they are apart and the depth where they cross.
+"""Two surfaces: what coal does not say about them,
+the normal where they are apart and the depth where they cross.
 
-The depth of two triangles is the least way out along a direction. Along n the one is ahead of the other by
+The depth of two triangles is the least way out along a direction. Along n the one is ahead of the
+other by
 
     gap(n) = min over B of n'x - max over A of n'x        negative where their shadows overlap
 
-whose largest value is at a normal of either triangle, at a cross product of two of their edges, or, where both lie in
-one plane, at a direction in it across an edge (separating axes, [Ericson2005] section 5.2.1).
+whose largest value is at a normal of either triangle, at a cross product of two of their edges, or,
+where both lie in one plane, at a direction in it across an edge (separating axes, [Ericson2005]
+section 5.2.1).
 """
 
 from __future__ import annotations
@@ -23,10 +26,16 @@ FLAT = 1e-9  # sine of an angle below which directions count as one, and [m] cor
 
 def cross(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> bool:
     """Whether any two triangles of two surfaces of coal cross."""
-    return bool(library.collide(first, at, second, other_at, library.CollisionRequest(), library.CollisionResult()))
+    return bool(
+        library.collide(
+            first, at, second, other_at, library.CollisionRequest(), library.CollisionResult()
+        )
+    )
 
 
-def completed(library: Any, first: Any, at: Any, second: Any, other_at: Any, answer: Answer) -> Answer:
+def completed(
+    library: Any, first: Any, at: Any, second: Any, other_at: Any, answer: Answer
+) -> Answer:
     """coal's answer about two surfaces, whose normal is not set, with normal and depth."""
     distance, point, other_point, _ = answer
     if distance > TOUCHING:
@@ -36,7 +45,8 @@ def completed(library: Any, first: Any, at: Any, second: Any, other_at: Any, ans
 
 
 def deepest(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> Answer | None:
-    """(distance, point, other point, normal) of the two triangles that overlap most, or None where none do."""
+    """(distance, point, other point, normal) of the two triangles that overlap most,
+    or None where none do."""
     request, result = library.CollisionRequest(), library.CollisionResult()
     request.num_max_contacts = MOST
     library.collide(first, at, second, other_at, request, result)
@@ -57,7 +67,9 @@ def deepest(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> An
 
 def _triangles(surface: Any, numbers: list[int], at: Any) -> np.ndarray:
     """Corners (n, 3, 3) of numbered triangles in world axes."""
-    local = np.array([[surface.vertex(i) for i in _corners(surface.tri_indices(k))] for k in numbers])
+    local = np.array(
+        [[surface.vertex(i) for i in _corners(surface.tri_indices(k))] for k in numbers]
+    )
     return local @ at.getRotation().T + np.ravel(at.getTranslation())
 
 
@@ -68,23 +80,31 @@ def _corners(triangle: Any) -> tuple[int, int, int]:
 def _gaps(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(largest gap (n,), its direction (n, 3)) of pairs of triangles (n, 3, 3)."""
     edges_a, edges_b = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
-    normal_a, normal_b = (np.cross(edges[:, 0], edges[:, 1])[:, None] for edges in (edges_a, edges_b))
+    normal_a, normal_b = (
+        np.cross(edges[:, 0], edges[:, 1])[:, None] for edges in (edges_a, edges_b)
+    )
     between = np.cross(edges_a[:, :, None], edges_b[:, None]).reshape(len(a), 9, 3)
-    in_plane = [np.cross(normal, edges) for normal, edges in ((normal_a, edges_a), (normal_b, edges_b))]
+    in_plane = [
+        np.cross(normal, edges) for normal, edges in ((normal_a, edges_a), (normal_b, edges_b))
+    ]
     ways = np.concatenate([normal_a, normal_b, between, *in_plane], axis=1)
     lengths = np.linalg.norm(ways, axis=2)
     scale = np.linalg.norm(np.concatenate([edges_a, edges_b], axis=1), axis=2).max(axis=1)[:, None]
     usable = lengths > FLAT * scale * np.where(np.arange(ways.shape[1]) < 11, scale, scale**2)
     axes = ways / np.where(usable, lengths, 1.0)[..., None]
     axes = np.concatenate([axes, -axes], axis=1)
-    gap = np.einsum("nki,nci->nkc", axes, b).min(axis=2) - np.einsum("nki,nci->nkc", axes, a).max(axis=2)
+    gap = np.einsum("nki,nci->nkc", axes, b).min(axis=2) - np.einsum("nki,nci->nkc", axes, a).max(
+        axis=2
+    )
     gap = np.where(np.concatenate([usable, usable], axis=1), gap, -np.inf)
     best = gap.argmax(axis=1)
     rows = np.arange(len(a))
     return gap[rows, best], axes[rows, best]
 
 
-def _witnesses(a: np.ndarray, b: np.ndarray, normal: np.ndarray, distance: float) -> tuple[np.ndarray, np.ndarray]:
+def _witnesses(
+    a: np.ndarray, b: np.ndarray, normal: np.ndarray, distance: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The points of two triangles that are furthest into each other along the normal."""
     along_a, along_b = a @ normal, b @ normal
     ahead = a[along_a >= along_a.max() - FLAT]

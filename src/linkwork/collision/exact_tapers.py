@@ -1,12 +1,16 @@
-"""Tapered capsules through coal, against what has no closed form with them: cylinders, hulls, meshes, ground.
+"""Tapered capsules through coal, against what has no closed form with them: cylinders, hulls,
+meshes, ground.
 
-coal knows no hull of two unequal balls, but it sweeps a hull of points by one radius. Of the balls (p, r), (q, r + k):
+coal knows no hull of two unequal balls, but it sweeps a hull of points by one radius. Of the balls
+(p, r), (q, r + k):
 
-    K = hull of p and q + k n_i, each n_i a unit vector;   swept by r it lies inside, and reaches as far along each n_i
+    K = hull of p and q + k n_i, each n_i a unit vector;   swept by r it lies inside, and reaches as
+    far along each n_i
 
-so the distance of K bounds the wanted one from above. Along the normal n that coal finds, the hull of the balls reaches
-further than K by max(n'p, n'q + k) - max over K of n'x: less that, the distance is a bound from below. n joins the n_i
-until both bounds meet. Depths are bounded in the same way.
+so the distance of K bounds the wanted one from above. Along the normal n that coal finds, the hull
+of the balls reaches further than K by max(n'p, n'q + k) - max over K of n'x: less that, the
+distance is a bound from below. n joins the n_i until both bounds meet. Depths are bounded in the
+same way.
 """
 
 from __future__ import annotations
@@ -24,18 +28,26 @@ from linkwork.collision.shapes import Capsule, Mesh, Sphere, TaperedCapsule
 Answer = tuple[float, np.ndarray, np.ndarray, np.ndarray]
 Pose = tuple[np.ndarray, np.ndarray]
 
-APART, INSIDE = 1e-9, 1e-7  # [m] bounds so near count as one; depths close in by halves, distances faster
+# [m] bounds so near count as one; depths close in by halves, distances faster
+APART, INSIDE = (
+    1e-9,
+    1e-7,
+)
 FEW = 30  # points that coal searches one by one; of more it must know the neighbours
 ROUNDS = 150
 AXES = np.concatenate((np.eye(3), -np.eye(3)))  # the first directions: flat hulls are hard for coal
 
 
 class Taper:
-    """The ball (small, radius) and the one at `large`, whose radius is greater by `more`; `points` of K. World axes."""
+    """The ball (small, radius) and the one at `large`, whose radius is greater by `more`;
+    `points` of K. World axes."""
 
     def __init__(self, shape: TaperedCapsule, pose: Pose) -> None:
         R, p = pose
-        ends = [(np.array(shape.start), shape.start_radius), (np.array(shape.end), shape.end_radius)]
+        ends = [
+            (np.array(shape.start), shape.start_radius),
+            (np.array(shape.end), shape.end_radius),
+        ]
         (small, self.radius), (large, larger) = sorted(ends, key=lambda end: end[1])
         self.small, self.large, self.more = R @ small + p, R @ large + p, larger - self.radius
         self.points = np.concatenate((self.small[None], self.large + self.more * AXES))
@@ -60,7 +72,8 @@ class Taper:
 
 
 def swept(library: Any, points: np.ndarray, radius: float = 0.0) -> Any:
-    """The hull of points, swept by a radius. Of few points the triangles name them; which ones does not matter."""
+    """The hull of points, swept by a radius. Of few points the triangles name them;
+    which ones does not matter."""
     made = hull_of(library, points) if len(points) > FEW else None
     if made is None:
         after = np.arange(len(points) - 1)
@@ -70,20 +83,31 @@ def swept(library: Any, points: np.ndarray, radius: float = 0.0) -> Any:
 
 
 def simple(shape: Any) -> Any:
-    """A shape, but a hull of two balls as the sphere or capsule that it is where it is none of its own."""
+    """A shape, but a hull of two balls as the sphere or capsule that it is where it is none of its
+    own."""
     if not isinstance(shape, TaperedCapsule):
         return shape
     start, end = np.array(shape.start), np.array(shape.end)
     if np.linalg.norm(end - start) <= abs(shape.end_radius - shape.start_radius):
         first = shape.start_radius >= shape.end_radius
-        return Sphere(shape.start, shape.start_radius) if first else Sphere(shape.end, shape.end_radius)
-    return Capsule(shape.start, shape.end, shape.start_radius) if shape.start_radius == shape.end_radius else shape
+        return (
+            Sphere(shape.start, shape.start_radius)
+            if first
+            else Sphere(shape.end, shape.end_radius)
+        )
+    return (
+        Capsule(shape.start, shape.end, shape.start_radius)
+        if shape.start_radius == shape.end_radius
+        else shape
+    )
 
 
 def nearest(library: Any, taper: Taper, search: Callable[[Any], Answer]) -> Answer:
-    """(distance, point, other point, normal) of a hull of two balls; `search` asks coal about a solid in world axes.
+    """(distance, point, other point, normal) of a hull of two balls;
+    `search` asks coal about a solid in world axes.
 
-    What is asked about is convex. Should coal go astray, below what is proved already, the proved distance counts.
+    What is asked about is convex. Should coal go astray, below what is proved already, the proved
+    distance counts.
     """
     proved: Answer = (-np.inf, np.zeros(3), np.zeros(3), np.zeros(3))
     for _ in range(ROUNDS):
@@ -98,9 +122,14 @@ def nearest(library: Any, taper: Taper, search: Callable[[Any], Answer]) -> Answ
 
 
 def nearest_triangle(
-    library: Any, shape: TaperedCapsule, pose: Pose, triangles: np.ndarray, search: Callable[[Any, Any], Answer]
+    library: Any,
+    shape: TaperedCapsule,
+    pose: Pose,
+    triangles: np.ndarray,
+    search: Callable[[Any, Any], Answer],
 ) -> Answer:
-    """The nearest of triangles (m, 3, 3) in world axes: those that may be nearest first, and no more than needed.
+    """The nearest of triangles (m, 3, 3) in world axes: those that may be nearest first,
+    and no more than needed.
 
     `search(triangle, solid)` asks coal how far a solid is from a triangle.
     """
@@ -111,7 +140,9 @@ def nearest_triangle(
     for k in np.argsort(bounds, kind="stable"):
         if best is not None and bounds[k] >= best[0]:
             break
-        answer = nearest(library, Taper(shape, pose), functools.partial(search, swept(library, triangles[k])))
+        answer = nearest(
+            library, Taper(shape, pose), functools.partial(search, swept(library, triangles[k]))
+        )
         best = answer if best is None or answer[0] < best[0] else best
     assert best is not None  # a mesh has a triangle
     return best
@@ -120,5 +151,7 @@ def nearest_triangle(
 @functools.lru_cache(maxsize=64)
 def corners_of(surface: Mesh | HeightField) -> np.ndarray:
     """Triangles (m, 3, 3) of a mesh in axes of its pose, or of ground with its walls."""
-    vertices, faces = surface.solid() if isinstance(surface, HeightField) else (surface.vertices, surface.faces)
+    vertices, faces = (
+        surface.solid() if isinstance(surface, HeightField) else (surface.vertices, surface.faces)
+    )
     return vertices[faces]

@@ -34,10 +34,15 @@ class Cloud:
         if shape and shape[0] > MOST_POINTS:
             size = 12.0 * shape[0] / 1e9
             raise NotPossible(
-                f"Cloud: {shape[0]} points need about {size:.3g} GB, expected at most {MOST_POINTS}; "
+                f"Cloud: {shape[0]} points need about {size:.3g} GB, expected at most "
+                f"{MOST_POINTS}; "
                 "thin it out first, for example one point a cell of the resolution you need"
             )
-        _set(self, points=_points(self.points, "Cloud: points", least=1), radius=length(self.radius, "Cloud: radius"))
+        _set(
+            self,
+            points=_points(self.points, "Cloud: points", least=1),
+            radius=length(self.radius, "Cloud: radius"),
+        )
 
     def moved(self, T: Placement) -> Cloud:
         return replace(self, points=self.points @ np.array(T.rotation).T + np.array(T.position))
@@ -61,10 +66,11 @@ class Cloud:
 @short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class HeightField:
-    """Ground: `heights` (nx, ny) [m] on a grid of `cell` (x, y) [m] whose first corner is at `origin` (3,).
+    """Ground: `heights` (nx, ny) [m] on a grid of `cell` (x, y) [m] whose first corner is at
+    `origin` (3,).
 
-    The surface between grid points is that of two triangles a cell; everything below it is solid, and nothing is beside
-    the grid. Inside, depth is measured towards the triangle above.
+    The surface between grid points is that of two triangles a cell; everything below it is solid,
+    and nothing is beside the grid. Inside, depth is measured towards the triangle above.
     """
 
     kind: ClassVar[str] = "height_field"
@@ -77,18 +83,22 @@ class HeightField:
         heights = as_doubles(self.heights, "HeightField: heights")
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise InvalidInput(
-                f"HeightField: heights has shape {heights.shape}, expected (nx, ny) with at least two rows and columns"
+                f"HeightField: heights has shape {heights.shape}, expected (nx, ny) with at least "
+                "two rows and columns"
             )
         if not np.isfinite(heights).all():
             raise InvalidInput("HeightField: heights is not finite")
         if heights.size > MOST_CELLS:
             size = 240.0 * heights.size / 1e9
             raise NotPossible(
-                f"HeightField: {heights.size} heights need about {size:.3g} GB, expected at most {MOST_CELLS}; "
+                f"HeightField: {heights.size} heights need about {size:.3g} GB, expected at most "
+                f"{MOST_CELLS}; "
                 "thin it out first, or cut out what the robot can reach"
             )
         cell: Any = self.cell
-        x, y = finite(np.broadcast_to(as_doubles(cell, "HeightField: cell"), (2,)), (2,), "HeightField: cell").tolist()
+        x, y = finite(
+            np.broadcast_to(as_doubles(cell, "HeightField: cell"), (2,)), (2,), "HeightField: cell"
+        ).tolist()
         if min(x, y) <= 0.0:
             raise InvalidInput(f"HeightField: cell is {[x, y]}, expected positive lengths")
         a, b, c = finite(self.origin, (3,), "HeightField: origin").tolist()
@@ -116,9 +126,12 @@ class HeightField:
         return self.origin, math.inf
 
     def extent(self) -> float:
-        """Largest coordinate of its surface [m], more where it is steep: there floats round more."""
+        """Largest coordinate of its surface [m], more where it is steep: there floats round
+        more."""
         nx, ny = self.heights.shape
-        far = np.abs(np.array(self.origin) + [(nx - 1) * self.cell[0], (ny - 1) * self.cell[1], 0.0])
+        far = np.abs(
+            np.array(self.origin) + [(nx - 1) * self.cell[0], (ny - 1) * self.cell[1], 0.0]
+        )
         coordinates = [*np.abs(self.origin), *far, np.abs(self.heights + self.origin[2]).max()]
         slopes = [np.abs(np.diff(self.heights, axis=k)).max() / self.cell[k] for k in range(2)]
         return float(max(coordinates) * (1.0 + sum(slopes)))
@@ -126,7 +139,10 @@ class HeightField:
     def is_below(self, point: np.ndarray) -> bool:
         """Whether a point (3,) is on or below the surface."""
         point = finite(point, (3,), "is_below: point")
-        x, y = (point[0] - self.origin[0]) / self.cell[0], (point[1] - self.origin[1]) / self.cell[1]
+        x, y = (
+            (point[0] - self.origin[0]) / self.cell[0],
+            (point[1] - self.origin[1]) / self.cell[1],
+        )
         nx, ny = self.heights.shape
         if not (0.0 <= x <= nx - 1 and 0.0 <= y <= ny - 1):
             return False
@@ -147,15 +163,22 @@ class HeightField:
         grid = np.arange(nx * ny).reshape(nx, ny)
         around = np.concatenate([grid[:, 0], grid[-1, 1:], grid[-2::-1, -1], grid[0, -2:0:-1]])
         after, n = np.roll(around, -1), nx * ny
-        walls = [np.stack([around, around + n, after], axis=1), np.stack([after, around + n, after + n], axis=1)]
+        walls = [
+            np.stack([around, around + n, after], axis=1),
+            np.stack([after, around + n, after + n], axis=1),
+        ]
         corners = grid[[0, -1, -1, 0], [0, 0, -1, -1]] + n
-        under = np.array([[corners[0], corners[2], corners[1]], [corners[0], corners[3], corners[2]]])
+        under = np.array(
+            [[corners[0], corners[2], corners[1]], [corners[0], corners[3], corners[2]]]
+        )
         return np.concatenate([top, floor]), np.concatenate([faces, *walls, under])
 
     def triangles(self) -> tuple[np.ndarray, np.ndarray]:
         """(vertices (n, 3), faces (m, 3)) of the surface."""
         nx, ny = self.heights.shape
-        x, y = np.meshgrid(np.arange(nx) * self.cell[0], np.arange(ny) * self.cell[1], indexing="ij")
+        x, y = np.meshgrid(
+            np.arange(nx) * self.cell[0], np.arange(ny) * self.cell[1], indexing="ij"
+        )
         vertices = np.stack([x, y, self.heights], axis=-1).reshape(-1, 3) + self.origin
         corner = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)[None, :]).ravel()
         lower = np.stack([corner, corner + ny, corner + 1], axis=1)

@@ -1,6 +1,8 @@
-"""Distances of chosen pairs as a CasADi function, for `lw.compile`, `lw.scan` and predictive control.
+"""Distances of chosen pairs as a CasADi function, for `lw.compile`,
+`lw.scan` and predictive control.
 
-A pair of parts with several shapes has the distance of its nearest shapes; `smoothing` s [m] replaces that minimum by
+A pair of parts with several shapes has the distance of its nearest shapes; `smoothing` s [m]
+replaces that minimum by
 
     -s log sum exp(-d_k / s)
 
@@ -34,7 +36,8 @@ def function(
     obstacles: Any,
     smoothing: float,
 ) -> casadi.Function:
-    """q (and live variables) -> distances (m,) of the pairs (part, part or obstacle), in their order."""
+    """q (and live variables) -> distances (m,) of the pairs (part, part or obstacle),
+    in their order."""
     s = number(smoothing, "function: smoothing")
     if s < 0.0:
         raise InvalidInput(f"function: smoothing is {s:g} m, expected no negative length")
@@ -44,35 +47,50 @@ def function(
     T = kinematics.poses(kinematics.coordinates(q), range(len(kinematics.tree.nodes)))
     listed = [tuple(pair) for pair in pairs]
     if not listed or any(len(pair) != 2 for pair in listed):
-        raise InvalidInput("function: pairs is empty or holds something else, expected pairs of names")
+        raise InvalidInput(
+            "function: pairs is empty or holds something else, expected pairs of names"
+        )
 
     def side(name: Any) -> list[tuple[str, list[SX]]]:
         if name in shapes:
             known = [shape for shape in shapes[name] if shape.kind in SHAPE_COLUMNS]
             columns = tuple(tuple(shape.numbers()) for shape in known)
-            part = LivePart(carriers[name], tuple(s.kind for s in known), columns, follows.get(name) if live else None)
+            part = LivePart(
+                carriers[name],
+                tuple(s.kind for s in known),
+                columns,
+                follows.get(name) if live else None,
+            )
             return part.placed(kinematics.model, kinematics.tree, T)
         if name in around:
             columns = around[name].columns() if around[name].kind in SHAPE_COLUMNS else ()
             return [(around[name].kind, [SX(x) for x in columns])]
         known = [*shapes, *around]
         raise UnknownName(
-            f'function: no body with shapes and no obstacle is named "{name}"{did_you_mean(str(name), known)}'
+            "function: no body with shapes and no obstacle is named "
+            f'"{name}"{did_you_mean(str(name), known)}'
         )
 
     distances = [_least(side(a), side(b), s, (a, b)) for a, b in listed]
-    return casadi.Function("distances", [q, *live.values()], [casadi.vertcat(*distances)], {"cse": True})
+    return casadi.Function(
+        "distances", [q, *live.values()], [casadi.vertcat(*distances)], {"cse": True}
+    )
 
 
 def _least(ours: list, theirs: list, s: float, pair: tuple[Any, Any]) -> SX:
     distances = []
     if not ours or not theirs:
-        raise NotPossible(f"function: hulls and meshes ({pair[0]}, {pair[1]}) have no expression of their distance")
+        raise NotPossible(
+            f"function: hulls and meshes ({pair[0]}, {pair[1]}) have no expression of their "
+            "distance"
+        )
     for kind, shape in ours:
         for other_kind, other in theirs:
             if not in_pairs(kind, other_kind):
                 kinds = f"a {kind} and a {other_kind}".replace("_", " ")
-                raise NotPossible(f"function: the distance of {kinds} ({pair[0]}, {pair[1]}) has no expression")
+                raise NotPossible(
+                    f"function: the distance of {kinds} ({pair[0]}, {pair[1]}) has no expression"
+                )
             distances.append(nearest(kind, shape, other_kind, other).distance)
     least = distances[0]
     for distance in distances[1:]:

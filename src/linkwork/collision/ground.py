@@ -1,7 +1,8 @@
 """Ground: height fields as prisms in patches, for loops that skip what is far.
 
-A patch is a few cells, a group a few patches; each has a box that goes down without end, so that what is deep below the
-surface is near to it. A loop looks at groups, at the patches of groups that are near, and at their prisms.
+A patch is a few cells, a group a few patches; each has a box that goes down without end, so that
+what is deep below the surface is near to it. A loop looks at groups, at the patches of groups that
+are near, and at their prisms.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ OUTWARD = 1e-9  # [m]
 
 
 def ground_rows(fields: Sequence[tuple[int, Any]]) -> tuple[Rows, Ranges]:
-    """Rows of the tables of height fields with their numbers, and {number: (first, count)} of the groups of each."""
+    """Rows of the tables of height fields with their numbers,
+    and {number: (first, count)} of the groups of each."""
     prisms: list[np.ndarray] = []
     patches: list[tuple[np.ndarray, tuple[int, int]]] = []
     groups: list[tuple[np.ndarray, tuple[int, int]]] = []
@@ -48,7 +50,8 @@ def ground_rows(fields: Sequence[tuple[int, Any]]) -> tuple[Rows, Ranges]:
 
 
 def _corners(field: Any) -> np.ndarray:
-    """(cells x, cells y, 2 triangles, 3 corners, 3), each triangle against the clock seen from above."""
+    """(cells x, cells y, 2 triangles, 3 corners, 3),
+    each triangle against the clock seen from above."""
     vertices, faces = field.triangles()
     nx, ny = field.heights.shape
     return vertices[faces].reshape(2, nx - 1, ny - 1, 3, 3).transpose(1, 2, 0, 3, 4)

@@ -1,4 +1,5 @@
-"""Kinematics of a tile: poses of the nodes that carry shapes, and how points on them move with each coordinate."""
+"""Kinematics of a tile: poses of the nodes that carry shapes,
+and how points on them move with each coordinate."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def has_quaternions(subject: Subject) -> bool:
 
 
 class Kinematics:
-    """The tree of a subject over symbols of its live variables, in independent coordinates outside."""
+    """The tree of a subject over symbols of its live variables, in independent coordinates
+    outside."""
 
     def __init__(self, subject: Subject, live: Mapping[str, SX]) -> None:
         self.model = subject.traced_model(live)
@@ -48,15 +50,19 @@ class Kinematics:
     def guards(self, q_tree: SX) -> SX:
         """Not negative where every quaternion is of unit length."""
         starts = [n.q + n.nq - 4 for n in self.tree.nodes if n.nq > n.nv]
-        return casadi.vertcat(*[2e-6 - casadi.fabs(casadi.sumsqr(q_tree[s : s + 4]) - 1) for s in starts])
+        return casadi.vertcat(
+            *[2e-6 - casadi.fabs(casadi.sumsqr(q_tree[s : s + 4]) - 1) for s in starts]
+        )
 
     def poses(self, q_tree: SX, nodes: Sequence[int]) -> list[Transform]:
         return poses(self.tree, q_tree, tuple(nodes))
 
     def columns(self, T: Sequence[Transform]) -> tuple[SX, list[tuple[int, int, int]]]:
-        """(c, w) of every moving coordinate, as columns (6, m), and [(tree column, first node, last node)] it moves.
+        """(c, w) of every moving coordinate, as columns (6, m),
+        and [(tree column, first node, last node)] it moves.
 
-        A point p of a node between first and last moves by c + w x p for unit velocity of the coordinate.
+        A point p of a node between first and last moves by c + w x p for unit velocity of the
+        coordinate.
         """
         last = self.last_of_subtree()
         listed, moved = [], []

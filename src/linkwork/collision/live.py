@@ -1,8 +1,10 @@
-"""Live shapes: columns of a robot's shapes as expressions of its live variables, for batches of designs.
+"""Live shapes: columns of a robot's shapes as expressions of its live variables,
+for batches of designs.
 
-A part follows the description (its sizes and placements may depend on the variables) or has shapes that were given as
-numbers in axes of its body; bodies behind fixed joints move with the variables in either case. With live variables
-every shape is an expression of its own: code grows with their number, and a design is an input like q.
+A part follows the description (its sizes and placements may depend on the variables) or has shapes
+that were given as numbers in axes of its body; bodies behind fixed joints move with the variables
+in either case. With live variables every shape is an expression of its own: code grows with their
+number, and a design is an input like q.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ OUTWARD = 1e-9  # relative and absolute [m], as in packing.py
 
 @dataclass(frozen=True)
 class Follows:
-    """A part whose shapes are the described ones of its body (`collisions` or `visuals`), grown by a padding [m]."""
+    """A part whose shapes are the described ones of its body (`collisions` or `visuals`),
+    grown by a padding [m]."""
 
     field: str
     padding: float = 0.0
@@ -35,15 +38,19 @@ class Follows:
 
 @dataclass(frozen=True)
 class LivePart:
-    """The shapes of a part in axes of the body that carries it: as numbers, or as the description has them."""
+    """The shapes of a part in axes of the body that carries it: as numbers,
+    or as the description has them."""
 
     carrier: str
     kinds: tuple[str, ...]
     columns: tuple[tuple[float, ...], ...]
     follows: Follows | None = None
 
-    def placed(self, model: Model, tree: Tree, T: Sequence[Transform]) -> list[tuple[str, list[SX]]]:
-        """(kind, world columns) of each shape, with the traced model, its tree and the poses of its nodes."""
+    def placed(
+        self, model: Model, tree: Tree, T: Sequence[Transform]
+    ) -> list[tuple[str, list[SX]]]:
+        """(kind, world columns) of each shape, with the traced model,
+        its tree and the poses of its nodes."""
         node, T_node_body = tree.bodies[self.carrier]
         T_world_body = attached(T[node], T_node_body)
         if self.follows is None:
@@ -51,9 +58,14 @@ class LivePart:
         else:
             described = getattr(model.body(self.carrier), self.follows.field)
             bodies = [described_columns(shape, self.follows.padding) for shape in described]
-            bodies = [columns for kind, columns in zip((s.kind for s in described), bodies) if kind in self.kinds]
+            bodies = [
+                columns
+                for kind, columns in zip((s.kind for s in described), bodies)
+                if kind in self.kinds
+            ]
         return [
-            (kind, world_columns(T_world_body, kind, columns)) for kind, columns in zip(self.kinds, bodies, strict=True)
+            (kind, world_columns(T_world_body, kind, columns))
+            for kind, columns in zip(self.kinds, bodies, strict=True)
         ]
 
 
@@ -68,7 +80,12 @@ def described_columns(shape: Any, padding: float) -> list[SX]:
             rows = [SX(x) for row in T.rotation for x in row]
             return [*p, *rows, *(0.5 * x + padding for x in size)]
         case "cylinder":
-            return [*p, *(SX(row[2]) for row in T.rotation), size[0] + padding, 0.5 * size[1] + padding]
+            return [
+                *p,
+                *(SX(row[2]) for row in T.rotation),
+                size[0] + padding,
+                0.5 * size[1] + padding,
+            ]
         case "capsule":
             along = [0.5 * size[1] * row[2] for row in T.rotation]
             ends = [[x + sign * a for x, a in zip(p, along, strict=True)] for sign in (-1, 1)]
@@ -124,7 +141,8 @@ def ball_around(balls: Sequence[tuple[SX, SX]]) -> tuple[SX, SX]:
 
 
 def strokes(tree: Tree, q: SX, v: SX) -> list[SX]:
-    """For each node how far its joint slides from its origin along the motion from q by v, both of the tree [m]."""
+    """For each node how far its joint slides from its origin along the motion from q by v,
+    both of the tree [m]."""
     stroke = [SX(0)] * len(tree.nodes)
     for i in tree.outward:
         node = tree.nodes[i]
@@ -137,7 +155,8 @@ def strokes(tree: Tree, q: SX, v: SX) -> list[SX]:
 
 
 def reaches(tree: Tree, node: int, around: tuple[SX, SX], stroke: Sequence[SX]) -> list[SX]:
-    """R of a ball in axes of a node for every coordinate of the tree, as sweeps.py has it for numbers."""
+    """R of a ball in axes of a node for every coordinate of the tree,
+    as sweeps.py has it for numbers."""
     reach = [SX(0)] * tree.nv
     way: Any = around[0]
     extent: Any = around[1]
@@ -147,7 +166,9 @@ def reaches(tree: Tree, node: int, around: tuple[SX, SX], stroke: Sequence[SX]) 
         if joint.row.is_hinge or joint.row.has_pitch:
             axis = vertcat(*joint.axis)
             across = norm_2(way - casadi.dot(way, axis) * axis)
-            reach[joint.v] = across + extent + (casadi.fabs(SX(joint.pitch)) if joint.row.has_pitch else 0.0)
+            reach[joint.v] = (
+                across + extent + (casadi.fabs(SX(joint.pitch)) if joint.row.has_pitch else 0.0)
+            )
         else:  # what slides moves by its way, what turns about a point by the distance from it
             for k in range(joint.nv):
                 reach[joint.v + k] = SX(1) if k in joint.row.slides else length + extent
@@ -167,6 +188,7 @@ def refuse_fitted(subject: Subject, bodies: Mapping[str, Any], shapes: str) -> N
             numbers = vertcat(*described_columns(shape, 0.0))
             if casadi.depends_on(numbers, vertcat(*symbols.values())):
                 raise NotPossible(
-                    f'model: shapes of "{body}" depend on live variables, and "{shapes}" fitted to them would not; '
+                    f'model: shapes of "{body}" depend on live variables, and "{shapes}" fitted to '
+                    "them would not; "
                     'use shapes="described"'
                 )

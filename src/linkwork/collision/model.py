@@ -29,7 +29,8 @@ class CollisionModel(Queries):
     """A robot with shapes on its bodies; frozen, a change makes another model.
 
     robot      the robot, its subject or facade
-    shapes     {part: (shape, ...)} in axes of the body that carries the part; a part is a body, or a grasped object
+    shapes     {part: (shape, ...)} in axes of the body that carries the part; a part is a body, or
+               a grasped object
     carriers   {part: body}: the same name for bodies
     pairs      every pair of parts with its reason; `.pairs.checked` are looked at
     report     what the shapes are, as a table
@@ -56,7 +57,15 @@ class CollisionModel(Queries):
         checked = _checked_shapes(subject, shapes)
         carriers = {body: body for body in checked}
         by_structure = pair_table.by_structure(subject, checked, carriers)
-        _fill(self, robot, checked, by_structure, report or plain_report(checked), carriers, follows or {})
+        _fill(
+            self,
+            robot,
+            checked,
+            by_structure,
+            report or plain_report(checked),
+            carriers,
+            follows or {},
+        )
         object.__setattr__(self, "pairs", _resolved(self, pairs, by_structure))
 
     @property
@@ -65,13 +74,23 @@ class CollisionModel(Queries):
         return subject_of(self.robot, "CollisionModel")
 
     def padded(self, padding: float | Mapping[str, float]) -> CollisionModel:
-        """The same with shapes grown by a padding [m]: one for all, or {body: padding}. Boxes stay boxes."""
+        """The same with shapes grown by a padding [m]: one for all, or {body: padding}.
+        Boxes stay boxes."""
         if isinstance(padding, Mapping):
-            by = {self._part(name, "padded"): number(x, f"padded: {name}") for name, x in padding.items()}
+            by = {
+                self._part(name, "padded"): number(x, f"padded: {name}")
+                for name, x in padding.items()
+            }
         else:
             by = dict.fromkeys(self.shapes, number(padding, "padded: padding"))
-        shapes = {name: tuple(s.grown(by.get(name, 0.0)) for s in several) for name, several in self.shapes.items()}
-        follows = {name: replace(f, padding=f.padding + by.get(name, 0.0)) for name, f in self.follows.items()}
+        shapes = {
+            name: tuple(s.grown(by.get(name, 0.0)) for s in several)
+            for name, several in self.shapes.items()
+        }
+        follows = {
+            name: replace(f, padding=f.padding + by.get(name, 0.0))
+            for name, f in self.follows.items()
+        }
         return self._with(shapes=shapes, follows=follows)
 
     def without(self, *parts: str) -> CollisionModel:
@@ -86,25 +105,40 @@ class CollisionModel(Queries):
         )
 
     def attached(
-        self, frame: str, shapes: Shape | Iterable[Shape], touching: Iterable[str] = (), name: str = "attached"
+        self,
+        frame: str,
+        shapes: Shape | Iterable[Shape],
+        touching: Iterable[str] = (),
+        name: str = "attached",
     ) -> CollisionModel:
-        """The same with a grasped object: shapes in axes of a frame, checked with everything but what is `touching`.
+        """The same with a grasped object: shapes in axes of a frame,
+        checked with everything but what is `touching`.
 
         frame      a body or frame of the robot that carries it
-        touching   bodies that may touch it, such as the fingers; what moves with the frame is left out as well
+        touching   bodies that may touch it, such as the fingers; what moves with the frame is left
+                   out as well
         name       of the object, in pairs and results
         """
         subject = self.subject
         node, T_node_frame = subject.place_of(frame)
-        carrier = next(body for body, (at, _) in subject.tree.bodies.items() if at == node) if node else None
+        carrier = (
+            next(body for body, (at, _) in subject.tree.bodies.items() if at == node)
+            if node
+            else None
+        )
         if carrier is None:
-            raise NotPossible(f'attached: frame "{frame}" stands still; an object that never moves is an obstacle')
+            raise NotPossible(
+                f'attached: frame "{frame}" stands still; an object that never moves is an obstacle'
+            )
         if name in self.shapes:
             raise InvalidInput(f'attached: there is a part "{name}" already, expected another name')
         T_body_frame = subject.tree.bodies[carrier][1].inverse() @ T_node_frame
         listed = [shapes] if isinstance(shapes, SHAPES) else list(shapes)
         carried = tuple(_colliding(shape, name).moved(T_body_frame) for shape in listed)
-        held = {self._part(body_name, "attached: touching") for body_name in name_list(touching, "attached: touching")}
+        held = {
+            self._part(body_name, "attached: touching")
+            for body_name in name_list(touching, "attached: touching")
+        }
         rows = []
         for other, body in self.carriers.items():
             rigid = subject.tree.bodies[body][0] == node
@@ -120,7 +154,8 @@ class CollisionModel(Queries):
     def __repr__(self) -> str:
         count = sum(map(len, self.shapes.values()))
         return (
-            f'<CollisionModel of "{self.subject.model.name}": {count} shapes on {len(self.shapes)} bodies, '
+            f'<CollisionModel of "{self.subject.model.name}": {count} shapes on {len(self.shapes)} '
+            "bodies, "
             f"{len(self.pairs.checked)} of {len(self.pairs)} pairs checked>"
         )
 
@@ -133,9 +168,14 @@ class CollisionModel(Queries):
     def _with(self, **changes: Any) -> CollisionModel:
         made = object.__new__(CollisionModel)
         now = {
-            key: changes.get(key, getattr(self, key)) for key in ("shapes", "pairs", "report", "carriers", "follows")
+            key: changes.get(key, getattr(self, key))
+            for key in ("shapes", "pairs", "report", "carriers", "follows")
         }
-        _fill(made, self.robot, *(now[key] for key in ("shapes", "pairs", "report", "carriers", "follows")))
+        _fill(
+            made,
+            self.robot,
+            *(now[key] for key in ("shapes", "pairs", "report", "carriers", "follows")),
+        )
         return made
 
 
@@ -149,11 +189,12 @@ def model(
 ) -> CollisionModel:
     """The collision model of a robot.
 
-    shapes      "described" or "mesh": the collision shapes of the description as they are, cylinders as cylinders;
-                "spheres" or "capsules": fitted to them, so that they cover them; "convex": hulls of its meshes
+    shapes      "described" or "mesh": the collision shapes of the description as they are,
+                cylinders as cylinders; "spheres" or "capsules": fitted to them, so that they cover
+                them; "convex": hulls of its meshes
     tolerance   of spheres: how far they may stick out [m]
-    pairs       "auto" decides by structure and samples (see `pairs`), an SRDF file gives the disabled ones, a list of
-                pairs the ones to check
+    pairs       "auto" decides by structure and samples (see `pairs`), an SRDF file gives the
+                disabled ones, a list of pairs the ones to check
     padding     by which every shape is grown [m]
     visuals     take the visual shapes where a body has no collision shapes
     """
@@ -162,7 +203,10 @@ def model(
     described = described_shapes(subject, visuals)
     if shapes in ("described", "mesh"):
         chosen, report = described, plain_report(described)
-        follows = {name: Follows("collisions" if subject.model.body(name).collisions else "visuals") for name in chosen}
+        follows = {
+            name: Follows("collisions" if subject.model.body(name).collisions else "visuals")
+            for name in chosen
+        }
     else:
         refuse_fitted(subject, described, shapes)
         chosen, report = fitted(described, shapes, tolerance)
@@ -172,16 +216,23 @@ def model(
 
 
 def described_shapes(subject: Subject, visuals: bool = False) -> dict[str, tuple[Shape, ...]]:
-    """{body: shapes} of a description; where a body has no collision shapes its visual ones, if `visuals` says so."""
+    """{body: shapes} of a description; where a body has no collision shapes its visual ones,
+    if `visuals` says so."""
     name = subject.model.name
     by_body = {}
     for body in subject.model.bodies:
         described = _described(body, visuals)
         if described:
-            by_body[body.name] = tuple(shape_of(shape, f'robot "{name}", body "{body.name}"') for shape in described)
+            by_body[body.name] = tuple(
+                shape_of(shape, f'robot "{name}", body "{body.name}"') for shape in described
+            )
     if not by_body:
         looks = any(body.visuals for body in subject.model.bodies)
-        cure = "visuals=True takes its visual ones" if looks else "give CollisionModel(robot, shapes={body: [...]})"
+        cure = (
+            "visuals=True takes its visual ones"
+            if looks
+            else "give CollisionModel(robot, shapes={body: [...]})"
+        )
         raise NotPossible(f'robot "{name}" describes no collision shapes; {cure}')
     return by_body
 
@@ -197,10 +248,15 @@ def _checked_shapes(subject: Subject, shapes: Any) -> dict[str, tuple[Shape, ...
     for name in by_body:
         if name not in names:
             near = did_you_mean(name, names)
-            raise UnknownName(f'CollisionModel: robot "{subject.model.name}" has no body "{name}"{near}')
+            raise UnknownName(
+                f'CollisionModel: robot "{subject.model.name}" has no body "{name}"{near}'
+            )
     listed = {name: by_body[name] for name in names if name in by_body}
     return {
-        name: tuple(_colliding(shape, name) for shape in ([several] if isinstance(several, SHAPES) else several))
+        name: tuple(
+            _colliding(shape, name)
+            for shape in ([several] if isinstance(several, SHAPES) else several)
+        )
         for name, several in listed.items()
     }
 
@@ -209,9 +265,13 @@ def _colliding(shape: Any, body: str) -> Shape:
     """A shape that a body can carry."""
     if not isinstance(shape, SHAPES):
         known = ", ".join(kind.__name__ for kind in SHAPES if kind is not HalfSpace)
-        raise InvalidInput(f'shapes of "{body}": {type(shape).__name__} is no shape of a body, expected {known}')
+        raise InvalidInput(
+            f'shapes of "{body}": {type(shape).__name__} is no shape of a body, expected {known}'
+        )
     if isinstance(shape, HalfSpace):
-        raise InvalidInput(f'shapes of "{body}": a half-space moves with no body; put it among the obstacles')
+        raise InvalidInput(
+            f'shapes of "{body}": a half-space moves with no body; put it among the obstacles'
+        )
     return shape
 
 
@@ -229,10 +289,14 @@ def _resolved(made: CollisionModel, pairs: Any, by_structure: Pairs) -> Pairs:
         return sampled_pairs.from_srdf(made, pairs)
     if isinstance(pairs, Iterable):
         return pair_table.chosen(pairs, by_structure, made.shapes)
-    raise InvalidInput(f'pairs is {pairs!r}, expected "auto", Pairs, an SRDF file, or a list of pairs')
+    raise InvalidInput(
+        f'pairs is {pairs!r}, expected "auto", Pairs, an SRDF file, or a list of pairs'
+    )
 
 
-def _fill(made: Any, robot: Any, shapes: Any, pairs: Pairs, report: Report, carriers: Any, follows: Any) -> None:
+def _fill(
+    made: Any, robot: Any, shapes: Any, pairs: Pairs, report: Report, carriers: Any, follows: Any
+) -> None:
     """The fields of a frozen model."""
     values = {
         "robot": robot,

@@ -1,7 +1,8 @@
-"""Motions: straight motions between configurations, sampled at a step; the lanes of a tile share one motion out.
+"""Motions: straight motions between configurations, sampled at a step;
+the lanes of a tile share one motion out.
 
-A motion is q0 (+) t v for t from 0 to 1, v being the difference of the ends; neighbouring samples are at most `step`
-apart in the length of v [rad and m]. One sample that touches ends the motion.
+A motion is q0 (+) t v for t from 0 to 1, v being the difference of the ends; neighbouring samples
+are at most `step` apart in the length of v [rad and m]. One sample that touches ends the motion.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
     inputs = (("v", tables.subject.nv), ("intervals", 1))
-    return tables.kernel(recipe, "motion_is_free", (("hit", 1),), OPERATIONS, inputs, floats=True, together=True)
+    return tables.kernel(
+        recipe, "motion_is_free", (("hit", 1),), OPERATIONS, inputs, floats=True, together=True
+    )
 
 
 def difference(subject: Subject, q0: Any, q1: Any, who: str) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +58,9 @@ def difference(subject: Subject, q0: Any, q1: Any, who: str) -> tuple[np.ndarray
         array = as_doubles(q, f"{who}: {label}")
         if array.ndim < 1 or array.shape[-1] != subject.nq:
             hint = f'robot "{subject.model.name}" has nq = {subject.nq}'
-            raise InvalidInput(f"{who}: {label} has shape {array.shape}, expected (..., {subject.nq}): {hint}")
+            raise InvalidInput(
+                f"{who}: {label} has shape {array.shape}, expected (..., {subject.nq}): {hint}"
+            )
         if not np.isfinite(array).all():
             raise InvalidInput(f"{who}: {label} is not finite")
         ends.append(array)
@@ -77,16 +82,22 @@ def motion_is_free(
     step: float = STEP,
     variables: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Whether no sample of the straight motions from q0 to q1 (..., nq) touches anything: (...,) bool."""
+    """Whether no sample of the straight motions from q0 to q1 (..., nq) touches anything:
+    (...,) bool."""
     subject = tables.subject
     step = number(step, "motion_is_free: step")
     if not step > 0.0:
-        raise InvalidInput(f"motion_is_free: step is {step:g}, expected a positive length [rad or m]")
+        raise InvalidInput(
+            f"motion_is_free: step is {step:g}, expected a positive length [rad or m]"
+        )
     start, v = difference(subject, q0, q1, "motion_is_free")
     lengths = np.sqrt(np.einsum("...i,...i->...", v, v))
     intervals = np.maximum(np.ceil(lengths / step), 1.0)
     if intervals.size and intervals.max() > MOST_SAMPLES:
-        raise InvalidInput(f"motion_is_free: step {step:g} gives {intervals.max():.0f} samples, at most {MOST_SAMPLES}")
+        raise InvalidInput(
+            f"motion_is_free: step {step:g} gives {intervals.max():.0f} samples, at most "
+            f"{MOST_SAMPLES}"
+        )
     values = [np.asarray(x, dtype=float)[..., None] for x in subject.variable_values(variables)]
     arguments = (start, v, intervals[..., None], *values)
     hits = kernel_of(tables)(arguments, tables.pack(obstacles), context=context_of(subject))
@@ -98,12 +109,15 @@ def checked_path(tables: RobotTables, waypoints: Any) -> np.ndarray:
     points = as_doubles(waypoints, "path_is_free: waypoints")
     nq = tables.subject.nq
     if points.ndim < 2 or points.shape[-1] != nq or points.shape[-2] < 2:
-        raise InvalidInput(f"path_is_free: waypoints has shape {points.shape}, expected (..., m, {nq}) with m >= 2")
+        raise InvalidInput(
+            f"path_is_free: waypoints has shape {points.shape}, expected (..., m, {nq}) with m >= 2"
+        )
     return points
 
 
 def without_rest(tables: RobotTables, free: Any, q0: Any, q1: Any, step: float, hits: Any) -> Any:
-    """The verdicts with the samples of free motions asked one by one: `hits(q)` for configurations (n, nq)."""
+    """The verdicts with the samples of free motions asked one by one:
+    `hits(q)` for configurations (n, nq)."""
     subject = tables.subject
     start, v = difference(subject, q0, q1, "motion_is_free")
     starts, ways = start.reshape(-1, subject.nq), v.reshape(-1, subject.nv)
@@ -112,7 +126,9 @@ def without_rest(tables: RobotTables, free: Any, q0: Any, q1: Any, step: float, 
         count = max(int(np.ceil(np.linalg.norm(ways[k]) / step)), 1)
         t = np.arange(count + 1)[:, None] / count
         samples = evaluate(
-            subject, "integrate", {"q": np.repeat(starts[k : k + 1], count + 1, axis=0), "v": t * ways[k]}
+            subject,
+            "integrate",
+            {"q": np.repeat(starts[k : k + 1], count + 1, axis=0), "v": t * ways[k]},
         )
         verdicts[k] = not hits(samples).any()
     shaped = verdicts.reshape(np.shape(free))

@@ -19,7 +19,8 @@ from linkwork.model.placement import HERE, Placement
 
 
 def load_obstacles(path: str | os.PathLike[str]) -> Obstacles:
-    """The obstacles of a file: .obstacles.yaml, a MoveIt planning scene (.yaml), or a URDF whose joints are fixed."""
+    """The obstacles of a file: .obstacles.yaml, a MoveIt planning scene (.yaml),
+    or a URDF whose joints are fixed."""
     shown = file_name(path)
     if shown.lower().endswith((".urdf", ".xml")):
         return scene_of(read_urdf(path), shown)
@@ -35,7 +36,9 @@ def load_obstacles(path: str | os.PathLike[str]) -> Obstacles:
 def save_obstacles(obstacles: Obstacles, path: str | os.PathLike[str]) -> None:
     """Write a .obstacles.yaml, which `load_obstacles` gives back without loss."""
     if not isinstance(obstacles, Obstacles):
-        raise InvalidInput(f"save_obstacles: obstacles is {type(obstacles).__name__}, expected Obstacles")
+        raise InvalidInput(
+            f"save_obstacles: obstacles is {type(obstacles).__name__}, expected Obstacles"
+        )
     shown = file_name(path)
     if not shown.lower().endswith((".yaml", ".yml")):
         raise InvalidInput(f"save_obstacles: {shown}: expected a name that ends in .obstacles.yaml")
@@ -46,7 +49,10 @@ def scene_of(model: Model, source: str) -> Obstacles:
     """The collision shapes of a model that cannot move, named by their bodies."""
     moving = [joint.name for joint in model.joints if not joint.kind.is_fixed]
     if moving:
-        raise InvalidFile(f'{source}: joint "{moving[0]}" moves; obstacles stand still, expected fixed joints only')
+        raise InvalidFile(
+            f'{source}: joint "{moving[0]}" moves; obstacles stand still, expected fixed '
+            "joints only"
+        )
     places = fixed_places(model)
     by_name = {}
     for body in model.bodies:

@@ -29,7 +29,8 @@ OBSTACLES = (*SHAPES, Cloud, HeightField)
 
 @dataclass(frozen=True, init=False)
 class Obstacles:
-    """Shapes in world axes [m], each with a name of its own; one without gets its kind and number, "box_2".
+    """Shapes in world axes [m], each with a name of its own; one without gets its kind and number,
+    "box_2".
 
     shapes   a list of shapes, or a mapping from name to shape
     """
@@ -64,17 +65,21 @@ class Obstacles:
         return self.shapes[self._index(name, "obstacles")]
 
     def moved(self, name: str, pose: Pose) -> Obstacles:
-        """The same with one obstacle put to `pose` (4 x 4), or shifted there as it is turned by a position (3,).
+        """The same with one obstacle put to `pose` (4 x 4),
+        or shifted there as it is turned by a position (3,).
 
-        The pose of a sphere is that of its centre, of a capsule that of its middle with z along it, of a half-space one
-        on its plane with z along the normal. A cloud or height field is moved by the pose from where it is.
+        The pose of a sphere is that of its centre, of a capsule that of its middle with z along it,
+        of a half-space one on its plane with z along the normal. A cloud or height field is moved
+        by the pose from where it is.
         """
         k = self._index(name, "moved")
         made = _of((*self.shapes[:k], put(self.shapes[k], pose, name), *self.shapes[k + 1 :]))
         made.__dict__["_places"], made.__dict__["kinds"] = self._places, self.kinds
         return made
 
-    def with_shapes(self, shapes: Iterable[Obstacle] | Mapping[str, Obstacle] | Obstacle) -> Obstacles:
+    def with_shapes(
+        self, shapes: Iterable[Obstacle] | Mapping[str, Obstacle] | Obstacle
+    ) -> Obstacles:
         """The same with more obstacles, after those that are there."""
         more = [shapes] if isinstance(shapes, OBSTACLES) else shapes
         return _of((*self.shapes, *_named(more, taken=self.names)))
@@ -124,7 +129,8 @@ def put(shape: Obstacle, pose: Pose, name: str) -> Any:
 
 
 def _shifted(shape: Obstacle, position: Sequence[float], name: str) -> Any:
-    """A shape with its middle at a position; a cloud or height field, which has none, moved by it."""
+    """A shape with its middle at a position; a cloud or height field, which has none, moved by
+    it."""
     x, y, z = position
     if not math.isfinite(x + y + z):
         raise InvalidInput(f'moved: "{name}": pose is {list(position)}, expected finite numbers')
@@ -163,7 +169,9 @@ def _named(shapes: Any, taken: tuple[str, ...] = ()) -> tuple[Obstacle, ...]:
         if not isinstance(shape, OBSTACLES):
             raise InvalidInput(f"Obstacles: {shape!r} is no shape, expected one of {_kinds()}")
         if name is None:
-            name = next(numbered for k in range(1, 10**9) if (numbered := f"{shape.kind}_{k}") not in names)
+            name = next(
+                numbered for k in range(1, 10**9) if (numbered := f"{shape.kind}_{k}") not in names
+            )
             names.add(name)
             shape = like(shape, name=name)
         if name in used:

@@ -3,7 +3,8 @@
 units: {length: mm, angle: deg}
 obstacles:
   table: {type: box, size: [800, 1200, 50], placement: [500, 0, -25]}
-  pole:  {type: cylinder, radius: 40, length: 900, placement: {xyz: [300, 300, 450], rpy: [0, 10, 0]}}
+  pole:  {type: cylinder, radius: 40, length: 900, placement: {xyz: [300, 300, 450], rpy: [0, 10,
+         0]}}
   floor: {type: half_space, normal: z, offset: -50}
 """
 
@@ -53,7 +54,8 @@ OBSTACLE = Variant(
         "sphere": _record("sphere", {"radius": LENGTH}, center=POSITION),
         "capsule": _record("capsule", {"start": POSITION, "end": POSITION, "radius": LENGTH}),
         "tapered_capsule": _record(
-            "tapered_capsule", {"start": POSITION, "end": POSITION, "start_radius": LENGTH, "end_radius": LENGTH}
+            "tapered_capsule",
+            {"start": POSITION, "end": POSITION, "start_radius": LENGTH, "end_radius": LENGTH},
         ),
         "box": _record("box", {"size": POSITION}, placement=PLACEMENT),
         "cylinder": _record("cylinder", {"radius": LENGTH, "length": LENGTH}, placement=PLACEMENT),
@@ -64,7 +66,9 @@ OBSTACLE = Variant(
             {
                 **_COMMON,
                 "file": Text(),
-                "scale": Either("a scale or three of them", {"text": PLAIN, "list": Numbers("number")}),
+                "scale": Either(
+                    "a scale or three of them", {"text": PLAIN, "list": Numbers("number")}
+                ),
                 "vertices": _POINTS,
                 "faces": Listed(Numbers("number")),
                 "placement": PLACEMENT,
@@ -82,7 +86,9 @@ OBSTACLE = Variant(
         ),
     },
 )
-DOCUMENT = Record("scene", {"units": UNITS, "obstacles": Named(OBSTACLE, "name"), "note": Text()}, ("obstacles",))
+DOCUMENT = Record(
+    "scene", {"units": UNITS, "obstacles": Named(OBSTACLE, "name"), "note": Text()}, ("obstacles",)
+)
 
 
 def obstacles_of(node: Node, source: str, meshes: MeshFinder) -> Obstacles:
@@ -107,7 +113,9 @@ def obstacles_of(node: Node, source: str, meshes: MeshFinder) -> Obstacles:
 def _shape(name: str, entry: Entry, scope: Scope, meshes: MeshFinder) -> Obstacle:
     """One obstacle. The shapes themselves check sizes; who calls adds the place."""
     kind = entry["type"]
-    values = {key: _plain(entry[key], scope) for key in entry if key not in ("type", "note", "placement")}
+    values = {
+        key: _plain(entry[key], scope) for key in entry if key not in ("type", "note", "placement")
+    }
     pose = placement(entry, "placement", scope, None)
     match kind:
         case "sphere":
@@ -123,19 +131,26 @@ def _shape(name: str, entry: Entry, scope: Scope, meshes: MeshFinder) -> Obstacl
         case "cylinder":
             return shapes.Cylinder(values["radius"], values["length"], pose, name)
         case "convex":
-            return shapes.Convex(np.array(values["vertices"]), pose, name, values.get("margin", 0.0))
+            return shapes.Convex(
+                np.array(values["vertices"]), pose, name, values.get("margin", 0.0)
+            )
         case "mesh":
             return _mesh(name, entry, values, pose, scope, meshes)
         case "cloud":
             return Cloud(np.array(values["points"]), values.get("radius", 0.0), name)
     rows = {len(row) for row in values["heights"]}
     if len(rows) > 1:
-        raise InvalidInput(f"heights has rows of {min(rows)} and of {max(rows)} numbers, expected equally long ones")
+        raise InvalidInput(
+            f"heights has rows of {min(rows)} and of {max(rows)} numbers, expected equally "
+            "long ones"
+        )
     rest = {key: values[key] for key in ("cell", "origin") if key in values}
     return HeightField(np.array(values["heights"]), **rest, name=name)
 
 
-def _mesh(name: str, entry: Entry, values: dict[str, Any], pose: Any, scope: Scope, meshes: MeshFinder) -> shapes.Mesh:
+def _mesh(
+    name: str, entry: Entry, values: dict[str, Any], pose: Any, scope: Scope, meshes: MeshFinder
+) -> shapes.Mesh:
     margin = values.get("margin", 0.0)
     if "file" in entry:
         mesh = shapes.Mesh.read(meshes.find(entry["file"]), values.get("scale", 1.0), pose, name)
@@ -143,7 +158,9 @@ def _mesh(name: str, entry: Entry, values: dict[str, Any], pose: Any, scope: Sco
     if "vertices" not in entry or "faces" not in entry:
         scope.reader.refuse(entry.place, 'mesh has no "file", and not both "vertices" and "faces"')
     faces = np.array(values["faces"])
-    if (faces.size and not (np.abs(faces) < 1e9).all()) or not np.array_equal(faces, np.rint(faces)):
+    if (faces.size and not (np.abs(faces) < 1e9).all()) or not np.array_equal(
+        faces, np.rint(faces)
+    ):
         scope.reader.refuse(entry.at("faces"), "faces holds a number that is no index")
     return shapes.Mesh(np.array(values["vertices"]), faces.astype(np.int64), pose, name, margin)
 
@@ -176,20 +193,34 @@ def _entry(shape: Obstacle) -> dict[str, Any]:
         case shapes.Sphere():
             entry |= {"center": numbers(shape.center), "radius": number(shape.radius)}
         case shapes.Capsule():
-            entry |= {"start": numbers(shape.start), "end": numbers(shape.end), "radius": number(shape.radius)}
+            entry |= {
+                "start": numbers(shape.start),
+                "end": numbers(shape.end),
+                "radius": number(shape.radius),
+            }
         case shapes.TaperedCapsule():
             entry |= {"start": numbers(shape.start), "end": numbers(shape.end)}
             entry |= {key: number(getattr(shape, key)) for key in ("start_radius", "end_radius")}
         case shapes.Box():
             entry |= {"size": numbers(shape.size)} | write._placed(shape.pose)
         case shapes.Cylinder():
-            entry |= {"radius": number(shape.radius), "length": number(shape.length)} | write._placed(shape.pose)
+            entry |= {
+                "radius": number(shape.radius),
+                "length": number(shape.length),
+            } | write._placed(shape.pose)
         case shapes.HalfSpace():
             entry |= {"normal": numbers(shape.normal), "offset": number(shape.offset)}
         case shapes.Convex():
-            entry |= {"vertices": [numbers(p) for p in shape.vertices]} | write._placed(shape.pose) | _margin(shape)
+            entry |= (
+                {"vertices": [numbers(p) for p in shape.vertices]}
+                | write._placed(shape.pose)
+                | _margin(shape)
+            )
         case shapes.Mesh():
-            entry |= {"vertices": [numbers(p) for p in shape.vertices], "faces": [numbers(f) for f in shape.faces]}
+            entry |= {
+                "vertices": [numbers(p) for p in shape.vertices],
+                "faces": [numbers(f) for f in shape.faces],
+            }
             entry |= write._placed(shape.pose) | _margin(shape)
         case Cloud():
             entry |= {"points": [numbers(p) for p in shape.points], "radius": number(shape.radius)}

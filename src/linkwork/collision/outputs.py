@@ -31,7 +31,8 @@ def verdicts_into(out: Any, verdicts: Any, who: str) -> Any:
 
 
 def result_into(out: Result | None, result: Result, who: str) -> Result:
-    """A result of a batch, its arrays being those of `out`: one of an earlier call with as many samples and pairs."""
+    """A result of a batch, its arrays being those of `out`:
+    one of an earlier call with as many samples and pairs."""
     if out is None:
         return result
     kind = type(result).__name__
@@ -40,7 +41,11 @@ def result_into(out: Result | None, result: Result, who: str) -> Result:
     names = [field.name for field in fields(result)]  # type: ignore[arg-type]
     if np.ndim(getattr(result, names[0])) == 0:  # numbers, which nothing can be written into
         raise InvalidInput(f"{who}: out came with one sample, expected it with a batch, or none")
-    arrays = {name: getattr(result, name) for name in names if isinstance(getattr(result, name), np.ndarray)}
+    arrays = {
+        name: getattr(result, name)
+        for name in names
+        if isinstance(getattr(result, name), np.ndarray)
+    }
     for name, new in arrays.items():
         old = getattr(out, name)
         if not isinstance(old, np.ndarray) or old.shape != new.shape:

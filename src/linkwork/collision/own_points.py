@@ -16,7 +16,14 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.subject import Subject
 
 ROWS = 200_000  # pairs of points and shapes a call
-OF_SPHERES = ("sphere", "capsule", "tapered_capsule", "box", "cylinder")  # a sphere comes first in their pairs
+# a sphere comes first in their pairs
+OF_SPHERES = (
+    "sphere",
+    "capsule",
+    "tapered_capsule",
+    "box",
+    "cylinder",
+)
 
 
 def without_own_points(
@@ -27,7 +34,8 @@ def without_own_points(
     cloud: Any,
     margin: float,
 ) -> Any:
-    """The cloud, or points (n, 3), without those nearer than `margin` [m] to a shape of the robot at q (nq,)."""
+    """The cloud, or points (n, 3), without those nearer than `margin` [m] to a shape of the robot
+    at q (nq,)."""
     configuration = finite(q, (subject.nq,), "without_own_points: q")
     margin = number(margin, "without_own_points: margin")
     points = cloud.points if isinstance(cloud, Cloud) else Cloud(cloud).points
@@ -39,7 +47,8 @@ def without_own_points(
         for kind, group in grouped(own).items():
             if kind not in OF_SPHERES or not in_pairs("sphere", kind):
                 raise NotPossible(
-                    f'without_own_points: "{part}" has a {kind}, whose distance from points has no expression; '
+                    f'without_own_points: "{part}" has a {kind}, whose distance from points has no '
+                    "expression; "
                     'use shapes="spheres" or "capsules"'
                 )
             columns = placed_columns(kind, group, R, p)[0]
@@ -52,5 +61,8 @@ def without_own_points(
     if not isinstance(cloud, Cloud):
         return points[keep]
     if not keep.any():
-        raise InvalidInput("without_own_points: every point of the cloud is on the robot, expected some that are not")
+        raise InvalidInput(
+            "without_own_points: every point of the cloud is on the robot, expected some that "
+            "are not"
+        )
     return replace(cloud, points=points[keep])

@@ -1,8 +1,9 @@
 """Packing: obstacles as rows that staged kernels read, in both scalars, in one piece of memory.
 
-Rows of a kind are sorted by their distance from the base and, where that is equal, by their number. Obstacles that
-differ in a few shapes from those packed before take their memory over: a row that moved is cut out and put in where it
-belongs, so that an obstacle that moves costs one row. What comes out is the same bytes either way.
+Rows of a kind are sorted by their distance from the base and, where that is equal, by their number.
+Obstacles that differ in a few shapes from those packed before take their memory over: a row that
+moved is cut out and put in where it belongs, so that an obstacle that moves costs one row. What
+comes out is the same bytes either way.
 """
 
 from __future__ import annotations
@@ -33,11 +34,14 @@ _MARGINS, _NARROW = struct.Struct(5 * "d"), struct.Struct(5 * "f")
 _HUGE = float(np.finfo(float).max)
 _SPARE = bytes(256)  # a lane may look at row 0 of an empty table, and must find memory there
 _HEADER = bytes.__basicsize__ - 1  # of a bytes object, before its data
-_DIRECT = id(_SPARE) + _HEADER == np.frombuffer(_SPARE, dtype=np.uint8).__array_interface__["data"][0]
+_DIRECT = (
+    id(_SPARE) + _HEADER == np.frombuffer(_SPARE, dtype=np.uint8).__array_interface__["data"][0]
+)
 
 
 class Row:
-    """An obstacle as the kernels read it: its numbers, how far from the base it is, its number, in both scalars."""
+    """An obstacle as the kernels read it: its numbers, how far from the base it is, its number,
+    in both scalars."""
 
     __slots__ = ("doubles", "extent", "floats", "key", "shape")
 
@@ -57,7 +61,9 @@ class Row:
         try:
             self.doubles, self.floats = wide.pack(*columns), narrow.pack(*columns)
         except OverflowError:
-            raise InvalidInput(f'obstacle "{shape.name}" has numbers too large for single precision') from None
+            raise InvalidInput(
+                f'obstacle "{shape.name}" has numbers too large for single precision'
+            ) from None
 
 
 _FORMATS = [(struct.Struct(f"{n}d"), struct.Struct(f"{n}f")) for n in range(32)]
@@ -66,8 +72,8 @@ _FORMATS = [(struct.Struct(f"{n}d"), struct.Struct(f"{n}f")) for n in range(32)]
 class PackedScene:
     """Packed obstacles.
 
-    rows     of each shape, None where it is none of a table;  keys: those of each kind in their order
-    data     all rows in doubles and then in floats;  places: where each kind begins in either
+    rows     of each shape, None where it is none of a table;  keys: those of each kind in their
+    order data     all rows in doubles and then in floats;  places: where each kind begins in either
     packed   what kernels take;  block: the same for calls of one sample
     groups   (first, count) of the groups of each cloud and height field, by its number
     """
@@ -75,7 +81,10 @@ class PackedScene:
     __slots__ = ("block", "data", "extent", "groups", "keys", "packed", "places", "rows", "shapes")
 
     def __init__(
-        self, shapes: tuple[Any, ...], rows: list[Row | None], keys: dict[str, list[tuple[float, int]]]
+        self,
+        shapes: tuple[Any, ...],
+        rows: list[Row | None],
+        keys: dict[str, list[tuple[float, int]]],
     ) -> None:
         self.shapes, self.rows, self.keys = shapes, rows, keys
         self.extent = 0.0
@@ -87,7 +96,8 @@ class PackedScene:
 
 
 class Packer:
-    """Packs obstacles for one robot: `base` is what they are sorted from, `largest` bounds the robot's coordinates."""
+    """Packs obstacles for one robot: `base` is what they are sorted from,
+    `largest` bounds the robot's coordinates."""
 
     def __init__(self, robot: Packed, base: Sequence[float], largest: float) -> None:
         self.robot, self.base, self.largest = robot, base, largest
@@ -100,7 +110,8 @@ class Packer:
         self._own = np.array([1, 1, 1, 0, *(0 for _ in robot.words), *own, *after], dtype=np.int64)
 
     def scene(self, obstacles: Any) -> PackedScene:
-        """The scene of these obstacles (anything with shapes in world axes), kept as long as they live."""
+        """The scene of these obstacles (anything with shapes in world axes),
+        kept as long as they live."""
         where = id(obstacles)
         known = self._scenes.get(where)
         if known is not None and known[0]() is obstacles:
@@ -118,7 +129,10 @@ class Packer:
     def _packed(self, shapes: tuple[Any, ...]) -> PackedScene:
         """Everything anew."""
         far = 2.0 * self.largest
-        rows = [Row(s, k, self.base, far) if s.kind in OBSTACLE_KINDS else None for k, s in enumerate(shapes)]
+        rows = [
+            Row(s, k, self.base, far) if s.kind in OBSTACLE_KINDS else None
+            for k, s in enumerate(shapes)
+        ]
         keys: dict[str, list[tuple[float, int]]] = {kind: [] for kind in OBSTACLE_KINDS}
         for row in rows:
             if row is not None:
@@ -140,7 +154,10 @@ class Packer:
         wide = b"".join((*doubles, _SPARE))
         scene.data = b"".join((wide, *floats, _SPARE))
         both = zip(OBSTACLE_KINDS, starts, strict=True)
-        scene.places = {"margins": (0, len(wide)), **{kind: (8 * at, len(wide) + 4 * at) for kind, at in both}}
+        scene.places = {
+            "margins": (0, len(wide)),
+            **{kind: (8 * at, len(wide) + 4 * at) for kind, at in both},
+        }
         first = _address(scene.data)
         words = [first, first + len(wide), first, 1, *self.robot.words]
         for kind in OBSTACLE_KINDS:
@@ -154,7 +171,11 @@ class Packer:
         last = self._last
         if last is None or len(last.shapes) != len(shapes):
             return None
-        others = [k for k, (old, new) in enumerate(zip(last.shapes, shapes, strict=True)) if old is not new]
+        others = [
+            k
+            for k, (old, new) in enumerate(zip(last.shapes, shapes, strict=True))
+            if old is not new
+        ]
         if len(others) > FEW:
             return None
         rows = last.rows.copy()
@@ -187,11 +208,16 @@ class Packer:
     def _extent(self, scene: PackedScene) -> float:
         """Largest coordinate of the obstacles that count."""
         rows = [row.extent for row in scene.rows if row is not None]
-        fields = () if len(rows) == len(scene.rows) else (s.extent() for s in scene.shapes if s.kind in FIELDS)
+        fields = (
+            ()
+            if len(rows) == len(scene.rows)
+            else (s.extent() for s in scene.shapes if s.kind in FIELDS)
+        )
         return max((*rows, *fields), default=0.0)
 
     def _field_tables(self, shapes: Sequence[Any]) -> tuple[Packed, Ranges]:
-        """Tables of clouds and height fields, and which groups are whose; kept for those that were asked about last."""
+        """Tables of clouds and height fields, and which groups are whose;
+        kept for those that were asked about last."""
         clouds = [(k, shape) for k, shape in enumerate(shapes) if shape.kind == "cloud"]
         grounds = [(k, shape) for k, shape in enumerate(shapes) if shape.kind == "height_field"]
         made = tuple((k, id(field)) for k, field in (*clouds, *grounds))
@@ -202,8 +228,11 @@ class Packer:
         return self._fields[2:]
 
 
-def _replace(data: bytearray, kinds: dict[str, Any], places: tuple[int, int], old: Row, new: Row) -> None:
-    """One row cut out of `data` and put in where it belongs now; `kinds` has the keys of each kind in order."""
+def _replace(
+    data: bytearray, kinds: dict[str, Any], places: tuple[int, int], old: Row, new: Row
+) -> None:
+    """One row cut out of `data` and put in where it belongs now;
+    `kinds` has the keys of each kind in order."""
     kind = new.shape.kind
     keys = kinds[kind] = kinds[kind].copy()
     gone = bisect_left(keys, old.key)
@@ -231,7 +260,8 @@ def _address(data: bytes) -> int:
 
 
 def from_point(kind: str, columns: Sequence[float], point: Sequence[float]) -> float:
-    """A lower bound of how far an obstacle is from a point [m]; negative inside. Plain numbers: one row is packed."""
+    """A lower bound of how far an obstacle is from a point [m]; negative inside. Plain numbers:
+    one row is packed."""
     x, y, z = point[0] - columns[0], point[1] - columns[1], point[2] - columns[2]
     match kind:
         case "sphere":
@@ -247,7 +277,9 @@ def from_point(kind: str, columns: Sequence[float], point: Sequence[float]) -> f
             up = abs(c * x + f * y + i * z) - half_z
             return math.hypot(max(along, 0.0), max(across, 0.0), max(up, 0.0))
         case "half_space":
-            return max(sum(n * p for n, p in zip(columns[:3], point, strict=True)) - columns[3], 0.0)
+            return max(
+                sum(n * p for n, p in zip(columns[:3], point, strict=True)) - columns[3], 0.0
+            )
         case "cylinder":
             return math.sqrt(x * x + y * y + z * z) - math.hypot(columns[6], columns[7])
     raise AssertionError(kind)

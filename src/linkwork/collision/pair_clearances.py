@@ -1,7 +1,8 @@
 """Clearances of every pair: each moving part against each obstacle, and each checked pair of parts.
 
-For costs and quadratic programs: the pair axis stays the same from call to call while obstacles move. Every pair is
-measured in full, without looking at the others. A cloud is one obstacle, whose nearest point counts, and so is ground.
+For costs and quadratic programs: the pair axis stays the same from call to call while obstacles
+move. Every pair is measured in full, without looking at the others. A cloud is one obstacle, whose
+nearest point counts, and so is ground.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ OUTPUTS = (("distance", 1), ("point", 3), ("other_point", 3), ("normal", 3))
 @short_repr
 @dataclass(frozen=True)
 class PairClearances(Tabular):
-    """Clearances with a pair axis (..., m); with `nearest` the pairs of each configuration, nearest first.
+    """Clearances with a pair axis (..., m); with `nearest` the pairs of each configuration,
+    nearest first.
 
     distance      signed [m];   body, other   names of each pair (m,), or (..., m) where pairs differ
     point, other_point, normal (..., m, 3);   gradient (..., m, nv)
@@ -56,11 +58,16 @@ class PairClearances(Tabular):
         return table_of(shape, parts | names)
 
 
-OTHER_KINDS = (*OBSTACLE_KINDS, *FIELDS)  # of clouds and height fields the groups of their pieces are counted
+# of clouds and height fields the groups of their pieces are counted
+OTHER_KINDS = (
+    *OBSTACLE_KINDS,
+    *FIELDS,
+)
 
 
 def asked_table(layout: TileLayout) -> Table:
-    """A row a pair: the ranges of the shapes of both sides, of which one side may be an obstacle."""
+    """A row a pair: the ranges of the shapes of both sides, of which one side may be an
+    obstacle."""
     ranges = [f"{end}_{kind}" for kind, _ in layout.kinds for end in ("first", "count")]
     both = [f"{side}_{r}" for side in ("a", "b") for r in ranges]
     obstacles = [f"o_{end}_{kind}" for kind in OTHER_KINDS for end in ("first", "count")]
@@ -81,10 +88,20 @@ class Measured(Least):
                 shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, mine))))
                 for other_kind in (b for a, b in self.against if a == kind):
                     table = placed.tables[f"other_{other_kind}"]
-                    first, count = (row.whole(f"o_{end}_{other_kind}") for end in ("first", "count"))
+                    first, count = (
+                        row.whole(f"o_{end}_{other_kind}") for end in ("first", "count")
+                    )
                     with k.rows(table, first, count) as other:
                         code = self.against.index((kind, other_kind))
-                        self._measured(kind, shape, other_kind, columns_of(other_kind, other), code, mine, other)
+                        self._measured(
+                            kind,
+                            shape,
+                            other_kind,
+                            columns_of(other_kind, other),
+                            code,
+                            mine,
+                            other,
+                        )
                 for other_kind in (b for a, b in self.each_other if a == kind):
                     with placed.shapes_of(other_kind, row, "b_") as other:
                         code = len(self.against) + self.each_other.index((kind, other_kind))
@@ -97,7 +114,9 @@ class Measured(Least):
         placed = self.placed
         center, radius = placed.bound(row)
         bound = [*casadi.vertsplit(center), radius]
-        points, patches = ((row.whole(f"o_first_{kind}"), row.whole(f"o_count_{kind}")) for kind in FIELDS)
+        points, patches = (
+            (row.whole(f"o_first_{kind}"), row.whole(f"o_count_{kind}")) for kind in FIELDS
+        )
         with placed.clusters_near(bound, lambda: self.distance.x, *points) as cluster:
             self._shapes_against_points(row, cluster, "a_")
         if self.spheres:
@@ -105,7 +124,14 @@ class Measured(Least):
                 self._spheres_against_ground(row, patch, "a_")
 
     def _measured(
-        self, kind: str, shape: list[SX], other_kind: str, other: list[SX], code: int, mine: Row, its: Row
+        self,
+        kind: str,
+        shape: list[SX],
+        other_kind: str,
+        other: list[SX],
+        code: int,
+        mine: Row,
+        its: Row,
     ) -> None:
         carried = ((self.pair, SX(code)), (self.row, mine.number), (self.other_row, its.number))
         self.k.least(self.distance, nearest(kind, shape, other_kind, other).distance, *carried)
@@ -123,7 +149,12 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
         if moved:
             ends = (point.x, other_point.x, normal.x)
             k.assign(slope, gradient(placed, least, partner, columns, moved, *ends))
-        results = {"distance": least.distance, "point": point, "other_point": other_point, "normal": normal}
+        results = {
+            "distance": least.distance,
+            "point": point,
+            "other_point": other_point,
+            "normal": normal,
+        }
         k.record(row, **results, gradient=slope)
 
 
@@ -131,14 +162,17 @@ def kernel_of(tables: RobotTables) -> StagedKernel:
     outputs = (*OUTPUTS, ("gradient", tables.subject.nv))
     recorded = tuple((name, "asked") for name, _ in outputs)
     asked = asked_table(tables.layout)
-    return tables.kernel(recipe, "clearances", outputs, OPERATIONS, tables=(asked,), recorded=recorded)
+    return tables.kernel(
+        recipe, "clearances", outputs, OPERATIONS, tables=(asked,), recorded=recorded
+    )
 
 
 @dataclass(frozen=True)
 class Asked:
     """The pairs of a call.
 
-    names      (part, part or obstacle) of every pair: obstacles in their order, then checked pairs of parts
+    names      (part, part or obstacle) of every pair: obstacles in their order, then checked pairs
+               of parts
     computed   which of them have a row of the table `asked`; the others are wholly left to coal
     rows       (numbers, whole numbers) of that table
     """
@@ -148,11 +182,16 @@ class Asked:
     rows: tuple[np.ndarray, np.ndarray]
 
 
-def pairs_asked(tables: RobotTables, obstacles: Any, moving: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Asked:
+def pairs_asked(
+    tables: RobotTables, obstacles: Any, moving: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> Asked:
     """Every part of `moving` against every obstacle, and `pairs` of parts."""
     bounds, places = tables.rows["bodies"]
     ranges, number = places[:, 2:], {body: k for k, body in enumerate(tables.bodies)}
-    nothing, nobody = np.zeros(2 * len(OTHER_KINDS), dtype=np.int64), np.zeros(ranges.shape[1], dtype=np.int64)
+    nothing, nobody = (
+        np.zeros(2 * len(OTHER_KINDS), dtype=np.int64),
+        np.zeros(ranges.shape[1], dtype=np.int64),
+    )
     names: list[tuple[str, str]] = []
     computed, numbers, whole = [], [], []
 
@@ -176,7 +215,10 @@ def pairs_asked(tables: RobotTables, obstacles: Any, moving: Sequence[str], pair
         if a in number and b in number:
             ask(a, b, number[b], ranges[number[b]], nothing)
     width = 1 + 2 * ranges.shape[1] + len(nothing)
-    rows = np.array(numbers, dtype=float).reshape(-1, 3), np.array(whole, dtype=np.int64).reshape(-1, width)
+    rows = (
+        np.array(numbers, dtype=float).reshape(-1, 3),
+        np.array(whole, dtype=np.int64).reshape(-1, width),
+    )
     return Asked(names, computed, rows)
 
 
@@ -188,10 +230,16 @@ def clearances(
     variables: Mapping[str, Any] | None = None,
     rest: Rest | None = None,
 ) -> PairClearances:
-    """The clearance of every pair at configurations (..., nq), or of the `nearest` ones; `rest` pairs go to coal."""
+    """The clearance of every pair at configurations (..., nq), or of the `nearest` ones;
+    `rest` pairs go to coal."""
     subject = tables.subject
-    if nearest is not None and (not isinstance(nearest, int) or isinstance(nearest, bool) or nearest < 1):
-        raise InvalidInput(f"clearances: nearest is {nearest!r}, expected a whole number of pairs from 1 on, or None")
+    if nearest is not None and (
+        not isinstance(nearest, int) or isinstance(nearest, bool) or nearest < 1
+    ):
+        raise InvalidInput(
+            f"clearances: nearest is {nearest!r}, expected a whole number of pairs from 1 on, "
+            "or None"
+        )
     asked = pairs_asked(tables, obstacles, tables.moving, tables.asked_pairs)
     values = [np.asarray(x, dtype=float)[..., None] for x in subject.variable_values(variables)]
     packed = tables.pack(obstacles) + Packed((asked_table(tables.layout),), {"asked": asked.rows})
@@ -206,8 +254,11 @@ def clearances(
     return answer if nearest is None else _nearest(answer, nearest)
 
 
-def _with_rest(subject: Subject, answer: PairClearances, asked: Asked, q: Any, rest: Rest) -> PairClearances:
-    """The same with pairs of shapes that go to coal: where one of them is nearer it is the pair's."""
+def _with_rest(
+    subject: Subject, answer: PairClearances, asked: Asked, q: Any, rest: Rest
+) -> PairClearances:
+    """The same with pairs of shapes that go to coal: where one of them is nearer it is the
+    pair's."""
     shape, count = answer.distance.shape[:-1], len(asked.names)
     rows = np.broadcast_to(np.asarray(q, dtype=float), (*shape, subject.nq)).reshape(-1, subject.nq)
     distance = np.full((len(rows), count), np.inf)
@@ -223,9 +274,13 @@ def _with_rest(subject: Subject, answer: PairClearances, asked: Asked, q: Any, r
             m = place[left.part, left.other]
             if least < distance[k, m]:
                 distance[k, m] = least
-                for every, value in zip(vectors, (*points, rest.gradient(row, left, *points)), strict=True):
+                for every, value in zip(
+                    vectors, (*points, rest.gradient(row, left, *points)), strict=True
+                ):
                     every[k, m] = value
-    point, other_point, normal, slope = (every.reshape(*shape, *every.shape[1:]) for every in vectors)
+    point, other_point, normal, slope = (
+        every.reshape(*shape, *every.shape[1:]) for every in vectors
+    )
     return replace(
         answer,
         distance=distance.reshape(*shape, count),
@@ -248,4 +303,6 @@ def _nearest(answer: PairClearances, count: int) -> PairClearances:
         chosen(x) for x in (answer.point, answer.other_point, answer.normal, answer.gradient)
     ]
     point, other_point, normal, slope = vectors
-    return PairClearances(distance, answer.body[order], answer.other[order], point, other_point, normal, slope)
+    return PairClearances(
+        distance, answer.body[order], answer.other[order], point, other_point, normal, slope
+    )

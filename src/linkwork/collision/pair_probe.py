@@ -1,7 +1,8 @@
-"""Probe of pairs: the clearances of one scene and their gradients, asked one configuration after the other.
+"""Probe of pairs: the clearances of one scene and their gradients,
+asked one configuration after the other.
 
-`clearances` packs the pairs of each call and gives names and points of them; a controller asks for distances alone,
-a thousand times a second, so that all of it is packed once.
+`clearances` packs the pairs of each call and gives names and points of them; a controller asks for
+distances alone, a thousand times a second, so that all of it is packed once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ import numpy as np
 
 from linkwork.arguments import finite
 from linkwork.collision.clearance import FAR
-from linkwork.collision.pair_clearances import OUTPUTS, asked_table, clearances, kernel_of, pairs_asked
+from linkwork.collision.pair_clearances import (
+    OUTPUTS,
+    asked_table,
+    clearances,
+    kernel_of,
+    pairs_asked,
+)
 from linkwork.collision.tables import RobotTables
 from linkwork.engine.staged import Packed
 
@@ -22,12 +29,15 @@ _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6)
 
 
 class PairProbe:
-    """probe(q) -> distances (m,) [m] of all pairs and their gradients (m, nv), in the order of `clearances`."""
+    """probe(q) -> distances (m,) [m] of all pairs and their gradients (m, nv),
+    in the order of `clearances`."""
 
     def __init__(self, tables: RobotTables, obstacles: Any) -> None:
         self.tables, self.obstacles = tables, obstacles
         asked = pairs_asked(tables, obstacles, tables.moving, tables.asked_pairs)
-        self._packed = tables.pack(obstacles) + Packed((asked_table(tables.layout),), {"asked": asked.rows})
+        self._packed = tables.pack(obstacles) + Packed(
+            (asked_table(tables.layout),), {"asked": asked.rows}
+        )
         kernel = kernel_of(tables)
         code, header = kernel.load()
         self._run, self._scratch = _RUN(code.addresses["run"]), header["scratch"]

@@ -26,12 +26,18 @@ from linkwork.formats.xml import quoted
 from linkwork.subject import Subject
 
 REASONS = ("rigid", "adjacent", "always", "never", "disabled", "touching", "checked")
-_WORDS_OF_SRDF = {"rigid": "Adjacent", "adjacent": "Adjacent", "always": "Default", "never": "Never"}
+_WORDS_OF_SRDF = {
+    "rigid": "Adjacent",
+    "adjacent": "Adjacent",
+    "always": "Default",
+    "never": "Never",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two parts; why they are checked or not; the smallest distance seen between them [m], where it was looked for."""
+    """Two parts; why they are checked or not; the smallest distance seen between them [m],
+    where it was looked for."""
 
     first: str
     second: str
@@ -80,8 +86,13 @@ class Pairs(Tabular):
 
     def _table(self) -> dict[str, Any]:
         near = [np.nan if row.distance is None else row.distance for row in self.rows]
-        words = {name: [getattr(row, name) for row in self.rows] for name in ("first", "second", "reason")}
-        return {name: np.array(column, dtype=object) for name, column in words.items()} | {"distance": np.array(near)}
+        words = {
+            name: [getattr(row, name) for row in self.rows]
+            for name in ("first", "second", "reason")
+        }
+        return {name: np.array(column, dtype=object) for name, column in words.items()} | {
+            "distance": np.array(near)
+        }
 
     def __str__(self) -> str:
         """A table a person can read."""
@@ -90,7 +101,9 @@ class Pairs(Tabular):
             near = "" if row.distance is None else f"{1e3 * row.distance:.1f}"
             cells.append((row.first, row.second, row.reason, near))
         widths = [max(len(line[k]) for line in cells) for k in range(4)]
-        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths)).rstrip() for line in cells)
+        return "\n".join(
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths)).rstrip() for line in cells
+        )
 
     def to_srdf(self, path: str | os.PathLike[str]) -> None:
         """Write the disabled pairs as an SRDF, which MoveIt and `pairs=` read."""
@@ -99,7 +112,9 @@ class Pairs(Tabular):
             if row.reason in ("checked", "touching"):
                 continue
             names = f"link1={quoted(row.first)} link2={quoted(row.second)}"
-            lines.append(f'  <disable_collisions {names} reason="{_WORDS_OF_SRDF.get(row.reason, "User")}"/>')
+            lines.append(
+                f'  <disable_collisions {names} reason="{_WORDS_OF_SRDF.get(row.reason, "User")}"/>'
+            )
         write_atomically(path, "\n".join([*lines, "</robot>", ""]))
 
 
@@ -112,13 +127,20 @@ def by_structure(subject: Subject, parts: Iterable[str], carriers: dict[str, str
     for k, first in enumerate(names):
         for second in names[k + 1 :]:
             bodies = frozenset((carriers[first], carriers[second]))
-            reason = "rigid" if node[first] == node[second] else "adjacent" if bodies in beside else "checked"
+            reason = (
+                "rigid"
+                if node[first] == node[second]
+                else "adjacent"
+                if bodies in beside
+                else "checked"
+            )
             rows.append(Pair(first, second, reason))
     return Pairs(tuple(rows), subject.model.name)
 
 
 def adjacent_bodies(subject: Subject, solid: set[str]) -> set[frozenset[str]]:
-    """Pairs of bodies with shapes between which there is one joint or closure, or only bodies without shapes."""
+    """Pairs of bodies with shapes between which there is one joint or closure,
+    or only bodies without shapes."""
     links: dict[str, set[str]] = {body.name: set() for body in subject.model.bodies}
     ends = [(joint.parent, joint.child) for joint in subject.model.joints]
     for element in subject.model.elements:
@@ -153,7 +175,11 @@ def chosen(asked: Iterable[Any], known: Pairs, parts: Iterable[str]) -> Pairs:
         first, second = names
         listed.add(checked_pair(first, second, parts))
     rows = (
-        Pair(row.first, row.second, "checked" if frozenset((row.first, row.second)) in listed else "disabled")
+        Pair(
+            row.first,
+            row.second,
+            "checked" if frozenset((row.first, row.second)) in listed else "disabled",
+        )
         for row in known
     )
     return Pairs(tuple(rows), known.robot)
@@ -166,5 +192,7 @@ def checked_pair(first: str, second: str, parts: set[str]) -> frozenset[str]:
             near = did_you_mean(name, parts)
             raise UnknownName(f'pairs: no body with shapes is named "{name}"{near}')
     if first == second:
-        raise InvalidInput(f'pairs: "{first}" with itself is no pair; a body never collides with itself')
+        raise InvalidInput(
+            f'pairs: "{first}" with itself is no pair; a body never collides with itself'
+        )
     return frozenset((first, second))

@@ -1,4 +1,5 @@
-"""The part of the viewer about collisions: shapes over the robot, obstacles to drag, the nearest pair as a line."""
+"""The part of the viewer about collisions: shapes over the robot, obstacles to drag,
+the nearest pair as a line."""
 
 from __future__ import annotations
 
@@ -22,11 +23,14 @@ NEAREST = (200, 0, 160)  # of the line: no body and no obstacle has this colour
 
 def panel(stand: Any) -> CollisionPanel | None:
     """A folder in the robot's tab, of robots that describe collision shapes."""
-    return CollisionPanel(stand) if any(body.collisions for body in stand.robot.model.bodies) else None
+    return (
+        CollisionPanel(stand) if any(body.collisions for body in stand.robot.model.bodies) else None
+    )
 
 
 class CollisionPanel:
-    """Nothing is drawn or computed before a person asks for it; meshes are shown as the capsules around them."""
+    """Nothing is drawn or computed before a person asks for it;
+    meshes are shown as the capsules around them."""
 
     def __init__(self, stand: Any) -> None:
         self.stand, self.robot, self.server = stand, stand.robot, stand.server
@@ -62,7 +66,9 @@ class CollisionPanel:
                 return
             try:
                 if self.model is None:
-                    kinds = {shape.kind for body in self.robot.model.bodies for shape in body.collisions}
+                    kinds = {
+                        shape.kind for body in self.robot.model.bodies for shape in body.collisions
+                    }
                     self.model = model(self.robot, "described" if kinds <= _KINDS else "capsules")
                 file = self.file.value.strip()
                 obstacles = load_obstacles(file) if file else Obstacles()
@@ -130,12 +136,17 @@ class CollisionPanel:
             for k, shape in enumerate(shapes):
                 vertices, faces = drawn(shape)
                 path = f"{place}/collision {part} {k}"
-                handle = self.server.scene.add_mesh_simple(path, vertices, faces, color=FREE, opacity=CLEAR)
+                handle = self.server.scene.add_mesh_simple(
+                    path, vertices, faces, color=FREE, opacity=CLEAR
+                )
                 self._bodies.setdefault(part, []).append(handle)
 
     def _clear(self) -> None:
         marks = [self._line, self._number] if self._line is not None else []
-        for handle in (*(handle for handles in self._bodies.values() for handle in handles), *marks):
+        for handle in (
+            *(handle for handles in self._bodies.values() for handle in handles),
+            *marks,
+        ):
             handle.remove()
         self.around.clear()
         self._bodies, self._red, self._line, self._number = {}, set(), None, None

@@ -1,6 +1,8 @@
-"""Distances between two parts of a model over many configurations, one array operation a pair of kinds.
+"""Distances between two parts of a model over many configurations,
+one array operation a pair of kinds.
 
-For what is decided once (which pairs to look at, tests, reports); the queries of a model have kernels of their own.
+For what is decided once (which pairs to look at, tests, reports); the queries of a model have
+kernels of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ ROWS = 400_000
 
 
 class Poses:
-    """Poses of all bodies for configurations q (n, nq): rotation (n, bodies, 3, 3), position (n, bodies, 3)."""
+    """Poses of all bodies for configurations q (n, nq): rotation (n, bodies, 3, 3),
+    position (n, bodies, 3)."""
 
     def __init__(self, subject: Subject, q: np.ndarray) -> None:
         self.names = [body.name for body in subject.model.bodies]
@@ -41,7 +44,8 @@ def distances(
     others: Sequence[Shape],
     other: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
-    """The smallest signed distance (n,) between any shape of one part and any of another, at n poses each."""
+    """The smallest signed distance (n,) between any shape of one part and any of another,
+    at n poses each."""
     n = len(pose[1])
     least = np.full(n, np.inf)
     step = max(1, ROWS // max(1, len(shapes) * len(others)))
@@ -64,7 +68,9 @@ def grouped(shapes: Sequence[Shape]) -> dict[str, list[Shape]]:
     return by_kind
 
 
-def _between(kind: str, mine: list[Shape], pose: Any, other_kind: str, theirs: list[Shape], other: Any) -> np.ndarray:
+def _between(
+    kind: str, mine: list[Shape], pose: Any, other_kind: str, theirs: list[Shape], other: Any
+) -> np.ndarray:
     """The smallest distance (n,) of shapes of two kinds."""
     if (kind, other_kind) not in PAIRS and (other_kind, kind) not in PAIRS:
         return exact.distances(mine, pose, theirs, other)
@@ -89,7 +95,8 @@ def distance_kernel(kind: str, other_kind: str) -> CompiledFunction:
 
 
 def placed_columns(kind: str, shapes: Sequence[Shape], R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Columns (n, shapes, columns) in world axes of shapes fixed to a body with poses R (n, 3, 3), p (n, 3)."""
+    """Columns (n, shapes, columns) in world axes of shapes fixed to a body with poses R (n, 3, 3),
+    p (n, 3)."""
     assert kind in KINDS
     body = np.array([shape.columns() for shape in shapes])  # type: ignore[union-attr]
     columns = np.broadcast_to(body, (len(p), *body.shape)).copy()

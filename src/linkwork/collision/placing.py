@@ -51,9 +51,8 @@ def _rigid(T: np.ndarray) -> Placement | None:
     lengths = a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0, g * g + h * h + i * i - 1.0
     across = a * d + b * e + c * f, a * g + b * h + c * i, d * g + e * h + f * i
     right_handed = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) > 0.0
-    exact = (
-        max(map(abs, (*lengths, *across))) <= 3e-15
-    )  # then columns are orthonormal within 1e-14, as rotation.py asks
+    # then columns are orthonormal within 1e-14, as rotation.py asks
+    exact = max(map(abs, (*lengths, *across))) <= 3e-15
     if not (exact and right_handed and math.isfinite(x + y + z) and last == [0.0, 0.0, 0.0, 1.0]):
         return None
     return Placement(snapped(((a, b, c), (d, e, f), (g, h, i))), (x, y, z))

@@ -1,7 +1,8 @@
 """MoveIt planning scenes as YAML: the collision objects of their world, as obstacles.
 
-Read are primitives (box, cylinder, sphere, cone refused by name), planes, meshes given by vertices and triangles, and
-the pose of each object. What a scene says about the robot (state, allowed pairs, transforms) is not an obstacle.
+Read are primitives (box, cylinder, sphere, cone refused by name), planes, meshes given by vertices
+and triangles, and the pose of each object. What a scene says about the robot
+(state, allowed pairs, transforms) is not an obstacle.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ from linkwork.model.rotation import from_quaternion
 _PRIMITIVES: dict[str, tuple[int, Callable[..., Obstacle]]] = {
     "box": (3, lambda size, pose, name: Box(size, pose, name)),
     "sphere": (1, lambda size, pose, name: Sphere(pose.position, size[0], name)),
-    "cylinder": (2, lambda size, pose, name: Cylinder(size[1], size[0], pose, name)),  # height, radius
+    # height, radius
+    "cylinder": (
+        2,
+        lambda size, pose, name: Cylinder(size[1], size[0], pose, name),
+    ),
 }
 _NUMBERED = {"1": "box", "2": "sphere", "3": "cylinder", "4": "cone"}
 """Types as numbers of the message shape_msgs/SolidPrimitive."""
@@ -56,7 +61,8 @@ class _Scene:
         self.reader = reader
 
     def object(self, node: Node, path: str) -> list[Obstacle]:
-        """The shapes of one collision object, named by its id, with a number where it has several."""
+        """The shapes of one collision object, named by its id, with a number where it has
+        several."""
         entry = self.map(node, path)
         name = self.needed(node, entry, "id", path)
         if name.kind != "text" or not name.value:
@@ -71,14 +77,23 @@ class _Scene:
             listed = self.items(entry.get(kind), f"{path}.{kind}")
             placed = self.items(entry.get(poses), f"{path}.{poses}")
             if placed and len(placed) != len(listed):
-                self.refuse(entry[poses], f"{path}.{poses}", f"{len(placed)} poses came for {len(listed)} {kind}")
+                self.refuse(
+                    entry[poses],
+                    f"{path}.{poses}",
+                    f"{len(placed)} poses came for {len(listed)} {kind}",
+                )
             for k, item in enumerate(listed):
                 T = base @ self.pose(placed[k], f"{path}.{poses}[{k}]") if placed else base
                 shapes.append(self.made(item, f"{path}.{kind}[{k}]", read, T))
         several = len(shapes) > 1
-        return [_renamed(shape, f"{name.value}_{k + 1}" if several else name.value) for k, shape in enumerate(shapes)]
+        return [
+            _renamed(shape, f"{name.value}_{k + 1}" if several else name.value)
+            for k, shape in enumerate(shapes)
+        ]
 
-    def made(self, node: Node, path: str, read: Callable[[Node, str, Placement], Obstacle], T: Placement) -> Obstacle:
+    def made(
+        self, node: Node, path: str, read: Callable[[Node, str, Placement], Obstacle], T: Placement
+    ) -> Obstacle:
         """One shape; what it refuses itself gets its place."""
         try:
             return read(node, path, T)
@@ -93,9 +108,15 @@ class _Scene:
         kind = _NUMBERED.get(str(word.value), str(word.value).lower())
         if kind not in _PRIMITIVES:
             known = ", ".join(_PRIMITIVES)
-            self.refuse(word, f"{path}.type", f'a primitive of type "{str(word.value)[:60]}" is not read, only {known}')
+            self.refuse(
+                word,
+                f"{path}.type",
+                f'a primitive of type "{str(word.value)[:60]}" is not read, only {known}',
+            )
         count, build = _PRIMITIVES[kind]
-        size = self.numbers(self.needed(node, entry, "dimensions", path), f"{path}.dimensions", count)
+        size = self.numbers(
+            self.needed(node, entry, "dimensions", path), f"{path}.dimensions", count
+        )
         return build(size, T, None)
 
     def plane(self, node: Node, path: str, T: Placement) -> Obstacle:
@@ -111,7 +132,9 @@ class _Scene:
         triangles = self.items(self.needed(node, entry, "triangles", path), f"{path}.triangles")
         points = [self.point(item, f"{path}.vertices[{k}]") for k, item in enumerate(vertices)]
         faces = [self.face(item, f"{path}.triangles[{k}]") for k, item in enumerate(triangles)]
-        return Mesh(np.array(points).reshape(-1, 3), np.array(faces).reshape(-1, 3).astype(np.int64), T)
+        return Mesh(
+            np.array(points).reshape(-1, 3), np.array(faces).reshape(-1, 3).astype(np.int64), T
+        )
 
     def face(self, node: Node, path: str) -> tuple[float, ...]:
         """Three indices, as a list or under "vertex_indices"."""
@@ -125,13 +148,19 @@ class _Scene:
     def pose(self, node: Node, path: str) -> Placement:
         """A position and a quaternion (x, y, z, w), each as a list or as a mapping."""
         entry = self.map(node, path)
-        p = self.point(entry["position"], f"{path}.position") if "position" in entry else (0.0, 0.0, 0.0)
+        p = (
+            self.point(entry["position"], f"{path}.position")
+            if "position" in entry
+            else (0.0, 0.0, 0.0)
+        )
         if "orientation" not in entry:
             return Placement(position=p)
         below = f"{path}.orientation"
         quaternion = self.point(entry["orientation"], below, "xyzw")
         if not abs(sum(x * x for x in quaternion) - 1.0) < 1e-3:
-            self.refuse(entry["orientation"], below, f"{quaternion} is no unit quaternion (x, y, z, w)")
+            self.refuse(
+                entry["orientation"], below, f"{quaternion} is no unit quaternion (x, y, z, w)"
+            )
         return Placement(from_quaternion(quaternion), p)
 
     def point(self, node: Node, path: str, keys: str = "xyz") -> Any:

@@ -1,8 +1,10 @@
-"""Proving in machine code: intervals of motions asked of the certificate's kernel until all are proved or left open.
+"""Proving in machine code: intervals of motions asked of the certificate's kernel until all are
+proved or left open.
 
-A thread takes a run of motions. Pieces that a sample left open lie on a stack, the leftmost on top; a batch is filled
-from the stack first and then with fresh intervals, so that lanes are full and memory stays small however many pieces a
-motion needs. What is proved about a motion does not depend on its neighbours.
+A thread takes a run of motions. Pieces that a sample left open lie on a stack, the leftmost on top;
+a batch is filled from the stack first and then with fresh intervals, so that lanes are full and
+memory stays small however many pieces a motion needs. What is proved about a motion does not depend
+on its neighbours.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from linkwork.engine.sharing import run_shared
 from linkwork.engine.staged import Packed, StagedKernel
 
 BATCH = 32  # intervals that are asked together
-STACK = 64 * BATCH  # pieces that wait: each halves what it is cut from, and the newest are taken first
+# pieces that wait: each halves what it is cut from, and the newest are taken first
+STACK = 64 * BATCH
 GRAIN = 16  # motions that a thread takes at once
-SHARE = 0.75  # of an interval that a sample proves, the part that is taken: the rest would have no clearance left
+# of an interval that a sample proves, the part that is taken: the rest would have no clearance left
+SHARE = 0.75
 SHORTEST = 1e-7  # of a motion: below, an interval stays undecided
 FIRST_TOUCH = 1e-3  # of a motion: how exactly the first touching parameter is looked for
 RESULTS = ("bound", "near", "radius")
@@ -30,13 +34,14 @@ TASK = (
     *("wide", "sample", "tables", "table_words", "own", "count", "bad"),
     *("parts", "clearance", "at", "undecided", "samples"),
 )
-"""Words of a task: the kernel's code for batches and for one sample, its tables, where a thread's own memory begins,
-how many motions there are, one without a result, into how many intervals each is cut, and its four results. Behind
-them stand the inputs."""
+"""Words of a task: the kernel's code for batches and for one sample, its tables, where a thread's
+own memory begins, how many motions there are, one without a result, into how many intervals each is
+cut, and its four results. Behind them stand the inputs."""
 
 
 class _Prove:
-    """Writes `prove(task, scratch, begin, end)`: motions begin .. end - 1; gives one that has no result, or -1."""
+    """Writes `prove(task, scratch, begin, end)`: motions begin .. end - 1;
+    gives one that has no result, or -1."""
 
     def __init__(self, module: ir.Module, sizes: Sequence[int], interval: int) -> None:
         self.sizes, self.interval = sizes, interval
@@ -48,7 +53,9 @@ class _Prove:
         self.scratch = scratch
         self._lay_out(scratch + self.task["own"] * 8)
         results = ("clearance", "at", "undecided", "samples")
-        self.clearance, self.at, self.undecided, self.samples = (Doubles(r, self.task[name]) for name in results)
+        self.clearance, self.at, self.undecided, self.samples = (
+            Doubles(r, self.task[name]) for name in results
+        )
         self._write()
 
     def _lay_out(self, place: Value) -> None:
@@ -91,7 +98,8 @@ class _Prove:
             with r.when(bad >= 0):
                 r.give(self.motions[bad])
             with r.times(self.count) as k:
-                self._judge(r.whole(self.count - 1 - k))  # the leftmost last: it is on top of the stack then
+                # the leftmost last: it is on top of the stack then
+                self._judge(r.whole(self.count - 1 - k))
         r.give(-1)
 
     def _places(self) -> tuple[Value, Value, Value]:
@@ -151,8 +159,15 @@ class _Prove:
         motion = r.whole(self.motions[k])
         with r.when(self.near[k] <= 0.0):
             self._ask_in_doubles(k, motion)
-        middle, half = r.number(self.rows[self.interval][k * 2]), r.number(self.rows[self.interval][k * 2 + 1])
-        bound, near, radius = r.number(self.bound[k]), r.number(self.near[k]), r.number(self.radius[k])
+        middle, half = (
+            r.number(self.rows[self.interval][k * 2]),
+            r.number(self.rows[self.interval][k * 2 + 1]),
+        )
+        bound, near, radius = (
+            r.number(self.bound[k]),
+            r.number(self.near[k]),
+            r.number(self.radius[k]),
+        )
         self.samples[motion] = self.samples[motion] + 1.0
         with r.when(near < 0.0):
             known = self.at[motion]
@@ -202,20 +217,33 @@ class _Prove:
 class Proofs:
     """What is proved about motions (n,) among one scene, once it has run.
 
-    clearance, at, undecided, samples   (n,) as in Certificate;  bad: a motion that has no result, or -1
+    clearance, at, undecided, samples   (n,) as in Certificate;  bad: a motion that has no result,
+    or -1
     """
 
-    def __init__(self, kernel: StagedKernel, packed: Packed, rows: Sequence[np.ndarray], cap: float, first: float):
-        """`rows`: the kernel's inputs but for its "interval"; starts (n, nq) and ways (n, nv) are the first two."""
+    def __init__(
+        self,
+        kernel: StagedKernel,
+        packed: Packed,
+        rows: Sequence[np.ndarray],
+        cap: float,
+        first: float,
+    ):
+        """`rows`: the kernel's inputs but for its "interval";
+        starts (n, nq) and ways (n, nv) are the first two."""
         inputs = kernel.signature.inputs
         interval = [name for name, _ in inputs].index("interval")
         sizes = tuple(size for _, size in inputs)
         made = key("prove", sizes, interval)
-        self._code = compiled(made, lambda module: _write(module, sizes, interval), ("run", "run_tasks"))
+        self._code = compiled(
+            made, lambda module: _write(module, sizes, interval), ("run", "run_tasks")
+        )
         wide, header = kernel.load()
         self.starts, self.ways = rows[0], rows[1]
         ways, n = rows[1], len(rows[0])
-        parts = np.maximum(np.ceil(np.sqrt(np.einsum("ij,ij->i", ways, ways)) / first), 1.0).astype(np.int64)
+        parts = np.maximum(np.ceil(np.sqrt(np.einsum("ij,ij->i", ways, ways)) / first), 1.0).astype(
+            np.int64
+        )
         self.clearance, self.at = np.full(n, float(cap)), np.full(n, np.nan)
         self._counts = np.zeros((2, n))
         kept = [np.ascontiguousarray(part) for part in rows]
@@ -224,7 +252,16 @@ class Proofs:
         places = [x.ctypes.data for x in (parts, self.clearance, self.at, *self._counts)]
         tables = (packed.numbers.ctypes.data, len(packed.numbers))
         kernel_words = header["scratch"]
-        words = (wide.addresses["run"], wide.addresses["sample"], *tables, kernel_words, n, -1, *places, *sources)
+        words = (
+            wide.addresses["run"],
+            wide.addresses["sample"],
+            *tables,
+            kernel_words,
+            n,
+            -1,
+            *places,
+            *sources,
+        )
         self.task = np.array(words, dtype=np.int64)
         self.operations = kernel.signature.operations * GRAIN
         batch = (sum(sizes) + 6) * BATCH + 3 * STACK
@@ -235,11 +272,22 @@ class Proofs:
         """These motions, on threads if they are many."""
         listed = (ctypes.c_int64 * 1)(self.task.ctypes.data)
         place, n = ctypes.addressof(listed), len(self.at)
-        run_shared(self._code["run"], place, place, place, self.scratch, n, self.operations, GRAIN, (listed, self))
+        run_shared(
+            self._code["run"],
+            place,
+            place,
+            place,
+            self.scratch,
+            n,
+            self.operations,
+            GRAIN,
+            (listed, self),
+        )
         return self
 
     def note(self, k: int, clearance: float, at: float, undecided: bool, samples: int) -> None:
-        """Something more that is proved about the k-th motion: the earlier touch and the smaller clearance count."""
+        """Something more that is proved about the k-th motion:
+        the earlier touch and the smaller clearance count."""
         self.clearance[k] = min(self.clearance[k], clearance)
         self.at[k] = np.fmin(self.at[k], at)
         self._counts[:, k] += (undecided, samples)
@@ -265,11 +313,22 @@ def run_all(proofs: Sequence[Proofs]) -> None:
     place, scratch = listed.ctypes.data, max(several.scratch for several in proofs)
     operations = sum(several.operations * len(several.at) for several in proofs) // len(proofs)
     alive = (listed, proofs)
-    run_shared(proofs[0]._code["run_tasks"], place, place, place, scratch, len(proofs), operations, 1, alive)
+    run_shared(
+        proofs[0]._code["run_tasks"],
+        place,
+        place,
+        place,
+        scratch,
+        len(proofs),
+        operations,
+        1,
+        alive,
+    )
 
 
 def _write(module: ir.Module, sizes: Sequence[int], interval: int) -> None:
-    """Define run(inputs, ., ., scratch, begin, end), motions of one task, and run_tasks, tasks of a list."""
+    """Define run(inputs, ., ., scratch, begin, end), motions of one task, and run_tasks,
+    tasks of a list."""
     prove = _Prove(module, sizes, interval).function
     r = Routine(module, "run", 6)
     inputs, _, _, scratch, begin, end = r.arguments

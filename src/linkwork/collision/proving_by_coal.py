@@ -1,9 +1,11 @@
-"""Proving by coal: motions of shapes that machine code does not know (rest.py), one interval after the other.
+"""Proving by coal: motions of shapes that machine code does not know (rest.py),
+one interval after the other.
 
-Bounds are those of certify.py: a shape moves at most m_s along the whole motion, so a sample whose shapes are a
-distance d apart proves d / m_s of the motion on both sides. Distances of coal count less MARGIN, which is more than
-they are wrong by (tests/collision/test_exact.py), so that the proof does not rest on the last digit of its search.
-Pieces are taken from the left, and what a sample leaves open is asked again, as in proving.py.
+Bounds are those of certify.py: a shape moves at most m_s along the whole motion, so a sample whose
+shapes are a distance d apart proves d / m_s of the motion on both sides. Distances of coal count
+less MARGIN, which is more than they are wrong by (tests/collision/test_exact.py), so that the proof
+does not rest on the last digit of its search. Pieces are taken from the left, and what a sample
+leaves open is asked again, as in proving.py.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Sample:
-    """The least distance at a parameter, what of it an interval leaves, and how far to both sides it proves."""
+    """The least distance at a parameter, what of it an interval leaves,
+    and how far to both sides it proves."""
 
     near: float
     bound: float
@@ -44,8 +47,11 @@ class Sample:
 class CoalProofs:
     """Proofs of motions from `starts` (n, nq) by `ways` (n, nv)."""
 
-    def __init__(self, rest: Rest, starts: np.ndarray, ways: np.ndarray, cap: float, first: float) -> None:
-        """`cap` [m]: clearances beyond are not measured; `first`: length of the first intervals [rad and m]."""
+    def __init__(
+        self, rest: Rest, starts: np.ndarray, ways: np.ndarray, cap: float, first: float
+    ) -> None:
+        """`cap` [m]: clearances beyond are not measured; `first`:
+        length of the first intervals [rad and m]."""
         self.rest, self.starts, self.ways, self.cap, self.first = rest, starts, ways, cap, first
         tree = rest.subject.tree
         stroke = strokes(tree, starts, ways)
@@ -70,7 +76,9 @@ class CoalProofs:
             waiting += self._open_pieces(k, known, left, right)
         return known
 
-    def _open_pieces(self, k: int, known: Outcome, left: float, right: float) -> list[tuple[float, float]]:
+    def _open_pieces(
+        self, k: int, known: Outcome, left: float, right: float
+    ) -> list[tuple[float, float]]:
         """What a sample in the middle of an interval does not prove, the leftmost last."""
         middle, half = 0.5 * (left + right), 0.5 * (right - left)
         sample = self._sample(k, middle, half)
@@ -89,7 +97,8 @@ class CoalProofs:
         return [piece for piece in pieces if piece[1] > piece[0]]
 
     def _sample(self, k: int, t: float, half: float) -> Sample:
-        """The least distances at t; pairs whose balls prove more than the others leave need no search."""
+        """The least distances at t; pairs whose balls prove more than the others leave need no
+        search."""
         rest, v = self.rest, t * self.ways[k]
         q = evaluate(rest.subject, "integrate", {"q": self.starts[k], "v": v})
         poses = Poses(rest.subject, q[None])
@@ -113,7 +122,8 @@ class CoalProofs:
 
 
 def _reach(rest: Rest, left: Left, stroke: np.ndarray) -> np.ndarray:
-    """How far a pair of shapes can be from each joint that moves only one of them, or the one of the robot."""
+    """How far a pair of shapes can be from each joint that moves only one of them,
+    or the one of the robot."""
     tree = rest.subject.tree
     node, place = tree.bodies[left.body]
     center, radius = left.shape.ball()

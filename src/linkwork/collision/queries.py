@@ -45,10 +45,11 @@ Values = Mapping[str, Any] | None
 class Queries:
     """The questions to a model.
 
-    `obstacles` are `Obstacles` (packed once, quick again) or a list of shapes; `collides`, `motion_is_free` and
-    `certify_motion` also take a list of `Obstacles`, scenes, whose answers come with an axis of them in front.
-    `variables` are values of live variables, which broadcast against q: designs x configurations x scenes in one call.
-    `out` takes the answer: an array of bool for verdicts, for results of several arrays one of an earlier call.
+    `obstacles` are `Obstacles` (packed once, quick again) or a list of shapes; `collides`,
+    `motion_is_free` and `certify_motion` also take a list of `Obstacles`, scenes, whose answers
+    come with an axis of them in front. `variables` are values of live variables, which broadcast
+    against q: designs x configurations x scenes in one call. `out` takes the answer: an array of
+    bool for verdicts, for results of several arrays one of an earlier call.
     """
 
     shapes: Mapping[str, tuple]
@@ -61,8 +62,11 @@ class Queries:
     def subject(self) -> Subject:
         raise NotImplementedError
 
-    def collides(self, q: ArrayLike, obstacles: Around = None, variables: Values = None, out: Any = None) -> Any:
-        """Whether configurations q (..., nq) touch the obstacles or themselves: (...,) bool. See checker.py."""
+    def collides(
+        self, q: ArrayLike, obstacles: Around = None, variables: Values = None, out: Any = None
+    ) -> Any:
+        """Whether configurations q (..., nq) touch the obstacles or themselves: (...,) bool.
+        See checker.py."""
         if type(q) is np.ndarray and q.ndim == 1 and variables is None and out is None:
             one = self._one(obstacles)
             if one is not None:
@@ -85,7 +89,8 @@ class Queries:
         variables: Values = None,
         out: Clearance | None = None,
     ) -> Clearance:
-        """The nearest pair, its points, normal and the gradient of its distance. See clearance.py."""
+        """The nearest pair, its points, normal and the gradient of its distance. See
+        clearance.py."""
         around = _obstacles(obstacles)
         rest = self._rest(around, "clearance")
         nearest = clearance.clearance(self.tables, q, around, variables, rest)
@@ -100,7 +105,8 @@ class Queries:
         variables: Values = None,
         out: Any = None,
     ) -> Any:
-        """Whether samples of the straight motions q0 to q1 (..., nq) touch nothing: (...,) bool. See motions.py."""
+        """Whether samples of the straight motions q0 to q1 (..., nq) touch nothing: (...,) bool.
+        See motions.py."""
         scenes = _scenes(obstacles)
         if scenes is not None:
             several = [self.motion_is_free(q0, q1, scene, step, variables) for scene in scenes]
@@ -135,11 +141,14 @@ class Queries:
         variables: Values = None,
         out: Certificate | None = None,
     ) -> Certificate:
-        """Proof that the straight motions q0 to q1 (..., nq) are free, or where they touch. See certify.py."""
+        """Proof that the straight motions q0 to q1 (..., nq) are free, or where they touch.
+        See certify.py."""
         scenes = _scenes(obstacles)
         if scenes is not None:
             several = [self.certify_motion(q0, q1, scene, cap, variables) for scene in scenes]
-            proof = Certificate(*(np.stack([getattr(c, f.name) for c in several]) for f in fields(Certificate)))
+            proof = Certificate(
+                *(np.stack([getattr(c, f.name) for c in several]) for f in fields(Certificate))
+            )
             return result_into(out, proof, "certify_motion")
         around = _obstacles(obstacles)
         rest = self._rest(around, "certify_motion")
@@ -154,14 +163,18 @@ class Queries:
         variables: Values = None,
         out: PairClearances | None = None,
     ) -> PairClearances:
-        """The clearance of every pair (..., m), or of the `nearest` ones. See pair_clearances.py."""
+        """The clearance of every pair (..., m), or of the `nearest` ones. See
+        pair_clearances.py."""
         around = _obstacles(obstacles)
         rest = self._rest(around, "clearance")
         every = pair_clearances.clearances(self.tables, q, around, nearest, variables, rest)
         return result_into(out, every, "clearances")
 
-    def probe(self, obstacles: Around = None) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """A function of q (nq,): distances (m,) of all pairs and gradients (m, nv), packed once. See pair_probe.py."""
+    def probe(
+        self, obstacles: Around = None
+    ) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """A function of q (nq,): distances (m,) of all pairs and gradients (m, nv), packed once.
+        See pair_probe.py."""
         around = _obstacles(obstacles)
         if not self._rest(around, "clearance"):
             return PairProbe(self.tables, around)
@@ -173,7 +186,8 @@ class Queries:
         return measured
 
     def contacts(self, q: ArrayLike, obstacles: Around = None) -> Any:
-        """Which bodies touch what, where and how deep: a list for one configuration, lists of them for a batch."""
+        """Which bodies touch what, where and how deep: a list for one configuration,
+        lists of them for a batch."""
         return contacts.contacts(self.clearances(q, obstacles))
 
     def free_samples(self, n: int, obstacles: Around = None, seed: int | None = None) -> np.ndarray:
@@ -181,9 +195,14 @@ class Queries:
         around = _obstacles(obstacles)
         return samples.free_samples(self.subject, lambda q: self.collides(q, around), n, seed)
 
-    def without_own_points(self, q: ArrayLike, cloud: Cloud | ArrayLike, margin: float = 0.02) -> Any:
-        """A cloud, or points (n, 3) [m], without those within `margin` [m] of the robot at q (nq,)."""
-        return own_points.without_own_points(self.subject, self.shapes, self.carriers, q, cloud, margin)
+    def without_own_points(
+        self, q: ArrayLike, cloud: Cloud | ArrayLike, margin: float = 0.02
+    ) -> Any:
+        """A cloud, or points (n, 3) [m], without those within `margin` [m] of the robot at q
+        (nq,)."""
+        return own_points.without_own_points(
+            self.subject, self.shapes, self.carriers, q, cloud, margin
+        )
 
     def function(
         self, pairs: Iterable[tuple[str, str]], obstacles: Around = None, smoothing: float = 0.0
@@ -231,7 +250,9 @@ class Queries:
         """Pairs of shapes that go to coal, if there are any."""
         known = in_kernel if question == "collides" else in_pairs
         if "kinds" not in self._kernels:
-            self._kernels["kinds"] = frozenset(shape.kind for several in self.shapes.values() for shape in several)
+            self._kernels["kinds"] = frozenset(
+                shape.kind for several in self.shapes.values() for shape in several
+            )
         kinds = self._kernels["kinds"]
         others = obstacles.kinds if obstacles is not None else frozenset()
         if _all_known(kinds, others, known):
@@ -239,11 +260,15 @@ class Queries:
         asked_last = self._kernels.get(("rest", known))
         if asked_last is None or asked_last[0] is not obstacles:
             parts = (self.subject, self.shapes, self.carriers, self.pairs.checked)
-            asked_last = self._kernels["rest", known] = (obstacles, Rest(*parts, tuple(obstacles or ()), known))
+            asked_last = self._kernels["rest", known] = (
+                obstacles,
+                Rest(*parts, tuple(obstacles or ()), known),
+            )
         rest = asked_last[1]
         if rest and self.subject.live:
             raise NotPossible(
-                f"{question}: hulls, meshes, and boxes or cylinders that meet each other do not follow live variables; "
+                f"{question}: hulls, meshes, and boxes or cylinders that meet each other do not "
+                "follow live variables; "
                 "use capsules and spheres, or robot.with_variables first"
             )
         return rest
@@ -251,19 +276,24 @@ class Queries:
 
 @cache
 def _all_known(kinds: frozenset[str], others: frozenset[str], known: Known) -> bool:
-    """Whether every pair of kinds is one of machine code; clouds and ground by what they are made of."""
+    """Whether every pair of kinds is one of machine code;
+    clouds and ground by what they are made of."""
     pieces = {PIECES.get(kind, kind) for kind in others}
     return all(known(a, b) for a in kinds for b in kinds | pieces)
 
 
 def _scenes(obstacles: Any) -> list[Obstacles] | None:
     """Several scenes, each `Obstacles`: answers get an axis of them in front."""
-    several = isinstance(obstacles, (list, tuple)) and any(isinstance(scene, Obstacles) for scene in obstacles)
+    several = isinstance(obstacles, (list, tuple)) and any(
+        isinstance(scene, Obstacles) for scene in obstacles
+    )
     return [_obstacles(scene) or Obstacles() for scene in obstacles] if several else None
 
 
 def _obstacles(obstacles: Around) -> Obstacles | None:
-    return obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    return (
+        obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    )
 
 
 def _where_free(verdicts: Any, q: Any, hits: Any) -> Any:

@@ -1,7 +1,7 @@
 """Rest: pairs of shapes that machine code does not know, one configuration at a time through coal.
 
-Bodies with hulls, meshes, or boxes and cylinders that meet each other. Balls around the shapes are compared first, all
-at once, so that coal is asked only about what is near.
+Bodies with hulls, meshes, or boxes and cylinders that meet each other. Balls around the shapes are
+compared first, all at once, so that coal is asked only about what is near.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ ROWS = 100_000  # balls of that many pairs are compared at once
 
 @dataclass(frozen=True)
 class Left:
-    """Two shapes: of a part with the body that carries it, and of another part (`body` None: an obstacle)."""
+    """Two shapes: of a part with the body that carries it,
+    and of another part (`body` None: an obstacle)."""
 
     part: str
     body: str
@@ -45,7 +46,8 @@ def _kind(shape: Any) -> str:
 
 
 class Rest:
-    """The pairs of shapes of a model and obstacles for which `known(kind, other kind)` is not true."""
+    """The pairs of shapes of a model and obstacles for which `known(kind, other kind)` is not
+    true."""
 
     def __init__(
         self,
@@ -93,11 +95,16 @@ class Rest:
             for k, apart in enumerate(self.least_distances(poses)):
                 deadlines.check()
                 near = (self.left[j] for j in np.argsort(apart, kind="stable") if apart[j] < 0.0)
-                verdicts[begin + k] = any(exact.touch(*self._placed(left, poses, k)) for left in near)
+                verdicts[begin + k] = any(
+                    exact.touch(*self._placed(left, poses, k)) for left in near
+                )
         return verdicts
 
-    def nearest(self, q: np.ndarray, below: float) -> tuple[float, Left, np.ndarray, np.ndarray, np.ndarray] | None:
-        """(distance, pair, point, other point, normal) of the nearest one nearer than `below`, at q (nq,)."""
+    def nearest(
+        self, q: np.ndarray, below: float
+    ) -> tuple[float, Left, np.ndarray, np.ndarray, np.ndarray] | None:
+        """(distance, pair, point, other point, normal) of the nearest one nearer than `below`,
+        at q (nq,)."""
         poses = Poses(self.subject, q[None])
         apart = self.least_distances(poses)[0]
         nearest = None
@@ -110,7 +117,8 @@ class Rest:
         return nearest
 
     def nearest_of_each_pair(self, q: np.ndarray) -> list[tuple[Left, Answer]]:
-        """(pair of shapes, (distance, point, other point, normal)): the nearest of each pair of parts, at q (nq,)."""
+        """(pair of shapes, (distance, point, other point, normal)):
+        the nearest of each pair of parts, at q (nq,)."""
         poses = Poses(self.subject, q[None])
         apart = self.least_distances(poses)[0]
         best: dict[tuple[str, str], tuple[Left, Answer]] = {}
@@ -125,9 +133,15 @@ class Rest:
         return list(best.values())
 
     def gradient(
-        self, q: np.ndarray, left: Left, point: np.ndarray, other_point: np.ndarray, normal: np.ndarray
+        self,
+        q: np.ndarray,
+        left: Left,
+        point: np.ndarray,
+        other_point: np.ndarray,
+        normal: np.ndarray,
     ) -> np.ndarray:
-        """Of the distance of a pair by the velocity coordinates: Jacobians of both bodies at the nearest points."""
+        """Of the distance of a pair by the velocity coordinates:
+        Jacobians of both bodies at the nearest points."""
         names = [body.name for body in self.subject.model.bodies]
         origins = evaluate(self.subject, "forward_kinematics", {"q": q})[1]
 

@@ -1,7 +1,9 @@
-"""Which pairs of a model need a look: by structure, then by sampling and by a search for the nearest approach.
+"""Which pairs of a model need a look: by structure,
+then by sampling and by a search for the nearest approach.
 
-A pair is "always" where it touches in every sample, and "never" where it touches in none and a search that starts at
-its nearest samples finds no touch either. What the robot does in its default pose decides nothing.
+A pair is "always" where it touches in every sample, and "never" where it touches in none and a
+search that starts at its nearest samples finds no touch either. What the robot does in its default
+pose decides nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ MOST_SAMPLES = 10_000_000
 _SPREADS = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005)  # of a search, as shares of the ranges of the joints
 
 
-def pairs(model: CollisionModel, samples: int = 10_000, seed: int = 0, time_limit: float | None = None) -> Pairs:
+def pairs(
+    model: CollisionModel, samples: int = 10_000, seed: int = 0, time_limit: float | None = None
+) -> Pairs:
     """Every pair of parts of a model with its reason; the same seed gives the same bytes.
 
     samples   random configurations within the limits; `seed` draws them
@@ -47,39 +51,54 @@ def pairs(model: CollisionModel, samples: int = 10_000, seed: int = 0, time_limi
         return _sampled(_Search(model, samples, seed), structure, search=True)
 
 
-def from_srdf(model: CollisionModel, path: str | os.PathLike[str], samples: int = 1000, seed: int = 0) -> Pairs:
-    """The pairs that an SRDF leaves: its disabled ones and rigid ones are not checked, nor those that always touch."""
+def from_srdf(
+    model: CollisionModel, path: str | os.PathLike[str], samples: int = 1000, seed: int = 0
+) -> Pairs:
+    """The pairs that an SRDF leaves: its disabled ones and rigid ones are not checked,
+    nor those that always touch."""
     structure = by_structure(model.subject, model.shapes, dict(model.carriers))
     told = _disabled(read_srdf(path), model, structure)
     rows = [row if row.reason == "rigid" else _told(row, told) for row in structure]
-    sampled = _sampled(_Search(model, samples, seed), replace(structure, rows=tuple(rows)), search=False)
+    sampled = _sampled(
+        _Search(model, samples, seed), replace(structure, rows=tuple(rows)), search=False
+    )
     touching = [f"{row.first} with {row.second}" for row in sampled if row.reason == "always"]
     if touching:
-        log.warning("%s: pairs that always touch are not checked: %s", os.fspath(path), listed(touching))
+        log.warning(
+            "%s: pairs that always touch are not checked: %s", os.fspath(path), listed(touching)
+        )
     return sampled
 
 
 def _told(row: Pair, disabled: set[frozenset[str]]) -> Pair:
     """What the file says of a pair; it decides alone, also between neighbours."""
-    return replace(row, reason="disabled" if frozenset((row.first, row.second)) in disabled else "checked")
+    return replace(
+        row, reason="disabled" if frozenset((row.first, row.second)) in disabled else "checked"
+    )
 
 
 def _disabled(semantics: Semantics, model: CollisionModel, structure: Pairs) -> set[frozenset[str]]:
-    """Pairs of parts that a file disables; names of links without shapes or of other robots do not matter."""
+    """Pairs of parts that a file disables; names of links without shapes or of other robots do not
+    matter."""
     enabled = {frozenset((pair.first, pair.second)) for pair in semantics.enabled}
     alone = set(semantics.default_disabled)
     off = {frozenset((pair.first, pair.second)) for pair in semantics.disabled}
-    off |= {frozenset((row.first, row.second)) for row in structure if {row.first, row.second} & alone}
+    off |= {
+        frozenset((row.first, row.second)) for row in structure if {row.first, row.second} & alone
+    }
     known = {body.name for body in model.subject.model.bodies}
     strangers = sorted({name for pair in off for name in pair} - known)
     if strangers:
         name = model.subject.model.name
-        log.warning('the SRDF names links that robot "%s" does not have: %s', name, listed(strangers))
+        log.warning(
+            'the SRDF names links that robot "%s" does not have: %s', name, listed(strangers)
+        )
     return off - enabled
 
 
 def _sampled(at: _Search, structure: Pairs, search: bool) -> Pairs:
-    """The pairs that structure leaves, decided by samples; without `search` only those that always touch are found."""
+    """The pairs that structure leaves, decided by samples;
+    without `search` only those that always touch are found."""
     rows = []
     for row in structure:
         if row.reason != "checked":
@@ -126,19 +145,22 @@ class _Search:
         return all((self.between(row, poses) <= 0.0).all() for _, poses in self.rounds())
 
     def rounds(self) -> Iterator[tuple[int, Poses]]:
-        """(first sample, poses) of the samples in rounds, between which time limits and Ctrl-C are heard."""
+        """(first sample, poses) of the samples in rounds,
+        between which time limits and Ctrl-C are heard."""
         for begin in range(0, len(self.q), _ROUND):
             deadlines.check()
             yield begin, self.poses_from(begin)
 
     def poses_from(self, begin: int) -> Poses:
-        """The poses of one round; those of all would be gigabytes, so that only the last ones are kept."""
+        """The poses of one round; those of all would be gigabytes,
+        so that only the last ones are kept."""
         if self._round is None or self._round[0] != begin:
             self._round = begin, Poses(self.subject, self.q[begin : begin + _ROUND])
         return self._round[1]
 
     def smallest(self, row: Pair) -> tuple[float, np.ndarray]:
-        """(the smallest distance of the samples, or a touching one; the samples that come nearest)."""
+        """(the smallest distance of the samples, or a touching one; the samples that come
+        nearest)."""
         nearest, where = np.inf, np.arange(0)
         for first, poses in self.rounds():
             bound = self.bounds(row, poses)
@@ -155,7 +177,8 @@ class _Search:
         return nearest, where
 
     def nearer(self, row: Pair, starts: np.ndarray) -> float:
-        """The smallest distance around the nearest samples: each round draws nearer ones about the best so far."""
+        """The smallest distance around the nearest samples:
+        each round draws nearer ones about the best so far."""
         lower, upper, moves = self.ranges(row)
         best = self.q[starts]
         least = np.inf
@@ -174,15 +197,21 @@ class _Search:
         return least
 
     def ranges(self, row: Pair) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(lower, upper, whether it matters) of each coordinate of q for the motion between two parts."""
+        """(lower, upper, whether it matters) of each coordinate of q for the motion between two
+        parts."""
         limits = configurations.limits(self.subject)
         spread = self.q.min(axis=0), self.q.max(axis=0)
         lower = np.where(np.isfinite(limits.lower), limits.lower, spread[0])
         upper = np.where(np.isfinite(limits.upper), limits.upper, spread[1])
-        return lower, upper, _moving(self.subject, *(self.model.carriers[name] for name in (row.first, row.second)))
+        return (
+            lower,
+            upper,
+            _moving(self.subject, *(self.model.carriers[name] for name in (row.first, row.second))),
+        )
 
     def below(self, row: Pair, poses: Poses, rows: np.ndarray, limit: float) -> np.ndarray:
-        """Distances of the two parts; of meshes only the few nearest and what may be below a limit, of others a bound.
+        """Distances of the two parts; of meshes only the few nearest and what may be below a limit,
+        of others a bound.
 
         Meshes are slow, and lie within their hulls: those are asked first.
         """
@@ -192,7 +221,8 @@ class _Search:
         order = np.argsort(lengths, kind="stable")
         for count, k in enumerate(order):
             if limit <= 0.0 or (count >= _STARTS and lengths[k] >= limit):
-                lengths[order[count:]] = np.maximum(lengths[order[count:]], limit)  # hulls may be deeper than meshes
+                # hulls may be deeper than meshes
+                lengths[order[count:]] = np.maximum(lengths[order[count:]], limit)
                 break
             lengths[k] = self.between(row, poses, rows[k : k + 1])[0]
             limit = min(limit, lengths[k])
@@ -200,14 +230,20 @@ class _Search:
 
     def has_meshes(self, row: Pair) -> bool:
         """Whether a part of the pair has one."""
-        return any(shape.kind == "mesh" for name in (row.first, row.second) for shape in self.model.shapes[name])
+        return any(
+            shape.kind == "mesh"
+            for name in (row.first, row.second)
+            for shape in self.model.shapes[name]
+        )
 
     def at_least(self, row: Pair, poses: Poses, rows: np.ndarray) -> np.ndarray:
         """Distances of hulls of the two parts."""
         ends = [poses.of(self.model.carriers[name], rows) for name in (row.first, row.second)]
         return distances(self.hulls[row.first], ends[0], self.hulls[row.second], ends[1])
 
-    def between(self, row: Pair, poses: Poses, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
+    def between(
+        self, row: Pair, poses: Poses, rows: slice | np.ndarray = slice(None)
+    ) -> np.ndarray:
         """Distances of the two parts at some of the poses."""
         shapes, carriers = self.model.shapes, self.model.carriers
         first = poses.of(carriers[row.first], rows)
@@ -235,7 +271,8 @@ def _hull_of(shape: Shape) -> Shape:
 
 
 def _moving(subject: Subject, first: str, second: str) -> np.ndarray:
-    """Which coordinates of q move one body on another (coordinates of one-axis joints; quaternions stay as drawn)."""
+    """Which coordinates of q move one body on another (coordinates of one-axis joints; quaternions
+    stay as drawn)."""
     tree = subject.tree
     between = set(tree.paths[tree.bodies[first][0]]) ^ set(tree.paths[tree.bodies[second][0]])
     tree_q = np.zeros(tree.nq, dtype=bool)
@@ -245,5 +282,7 @@ def _moving(subject: Subject, first: str, second: str) -> np.ndarray:
             tree_q[node.q] = True
     G, _, _ = tree.mimic_map
     return (
-        np.asarray((G != 0.0)[tree_q].any(axis=0)) if tree_q.any() else np.zeros(len(tree.independent[0]), dtype=bool)
+        np.asarray((G != 0.0)[tree_q].any(axis=0))
+        if tree_q.any()
+        else np.zeros(len(tree.independent[0]), dtype=bool)
     )

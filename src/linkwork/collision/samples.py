@@ -21,7 +21,9 @@ def free_samples(
     """(n, nq): uniform within the limits, those that touch left out; the same for the same seed."""
     count = number(n, "free_samples: n")
     if count != int(count) or count < 0:
-        raise InvalidInput(f"free_samples: n is {n!r}, expected a whole number that is not negative")
+        raise InvalidInput(
+            f"free_samples: n is {n!r}, expected a whole number that is not negative"
+        )
     seeds = np.random.SeedSequence(seed).generate_state(MOST_TRIES // PORTION)
     free: list[np.ndarray] = []
     have = 0
@@ -36,6 +38,7 @@ def free_samples(
             break
     if have < count:
         raise NotPossible(
-            f"free_samples: {have} of {int(count)} configurations found; nearly everything within the limits touches"
+            f"free_samples: {have} of {int(count)} configurations found; nearly everything within "
+            "the limits touches"
         )
     return np.concatenate([np.zeros((0, subject.nq)), *free])[: int(count)]

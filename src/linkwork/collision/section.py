@@ -15,10 +15,11 @@ _KINDS = {"sphere", "capsule", "tapered_capsule", "box", "cylinder"}
 
 
 def section(robot: Robot, analysis: Analysis | None, obstacles: Obstacles | None = None) -> str:
-    """The least distance of the robot from itself and obstacles over the motion: curve, instant, pair and picture.
+    """The least distance of the robot from itself and obstacles over the motion: curve, instant,
+    pair and picture.
 
-    Shapes are the described ones where machine code knows them all. Meshes are looked at only among obstacles that
-    somebody gives, as capsules around them: fitting them takes a while.
+    Shapes are the described ones where machine code knows them all. Meshes are looked at only among
+    obstacles that somebody gives, as capsules around them: fitting them takes a while.
     """
     if analysis is None:
         return ""

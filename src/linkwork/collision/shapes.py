@@ -1,8 +1,10 @@
-"""Shapes that can touch each other: frozen values in SI units, placed in the axes of a body or of the world.
+"""Shapes that can touch each other: frozen values in SI units,
+placed in the axes of a body or of the world.
 
-`Sphere`, `Capsule`, `TaperedCapsule`, `Box`, `HalfSpace` and `Cylinder` are numbers: `columns()` gives them in the
-order of `distances.COLUMNS`, and machine code works on them. `Convex` and `Mesh` hold triangles and are compared by
-coal. `Cloud` and `HeightField` (in `fields.py`) are obstacles only.
+`Sphere`, `Capsule`, `TaperedCapsule`, `Box`, `HalfSpace` and `Cylinder` are numbers: `columns()`
+gives them in the order of `distances.COLUMNS`, and machine code works on them. `Convex` and `Mesh`
+hold triangles and are compared by coal. `Cloud` and `HeightField` (in `fields.py`) are obstacles
+only.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ class _Ended(_Plain):
 
     def _set_ends(self, who: str, **radii: float) -> None:
         ends = {key: vector(getattr(self, key), f"{who}: {key}") for key in ("start", "end")}
-        _set(self, **ends, **{key: length(radius, f"{who}: {key}") for key, radius in radii.items()})
+        _set(
+            self, **ends, **{key: length(radius, f"{who}: {key}") for key, radius in radii.items()}
+        )
 
     def shifted(self, by: Vector) -> Self:
         return like(self, start=_sum(self.start, by), end=_sum(self.end, by))
@@ -69,7 +73,11 @@ class Sphere(_Plain):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        _set(self, center=vector(self.center, "Sphere: center"), radius=length(self.radius, "Sphere: radius"))
+        _set(
+            self,
+            center=vector(self.center, "Sphere: center"),
+            radius=length(self.radius, "Sphere: radius"),
+        )
 
     def numbers(self) -> list[float]:
         return [*self.center, self.radius]
@@ -89,7 +97,8 @@ class Sphere(_Plain):
 
 @dataclass(frozen=True, slots=True)
 class Capsule(_Ended):
-    """All points within `radius` of the segment from `start` to `end`; start = end is a sphere, radius 0 a segment."""
+    """All points within `radius` of the segment from `start` to `end`; start = end is a sphere,
+    radius 0 a segment."""
 
     kind: ClassVar[str] = "capsule"
     start: Vector
@@ -128,7 +137,9 @@ class TaperedCapsule(_Ended):
         return [*self.start, *self.end, self.start_radius, self.end_radius]
 
     def grown(self, by: float) -> TaperedCapsule:
-        start, end = (_more(radius, by, "TaperedCapsule") for radius in (self.start_radius, self.end_radius))
+        start, end = (
+            _more(radius, by, "TaperedCapsule") for radius in (self.start_radius, self.end_radius)
+        )
         return replace(self, start_radius=start, end_radius=end)
 
     def ball(self) -> tuple[Vector, float]:
@@ -172,7 +183,8 @@ class Box(_Plain):
 
 @dataclass(frozen=True, slots=True)
 class HalfSpace(_Plain):
-    """Everything on and below a plane: normal' x <= offset. The normal points to the free side and is made a unit."""
+    """Everything on and below a plane: normal' x <= offset.
+    The normal points to the free side and is made a unit."""
 
     kind: ClassVar[str] = "half_space"
     normal: Vector
@@ -184,7 +196,9 @@ class HalfSpace(_Plain):
         size = np.linalg.norm(n)
         if not size > 0.0:
             raise InvalidInput("HalfSpace: normal is [0, 0, 0], expected a direction")
-        _set(self, normal=tuple((n / size).tolist()), offset=number(self.offset, "HalfSpace: offset"))
+        _set(
+            self, normal=tuple((n / size).tolist()), offset=number(self.offset, "HalfSpace: offset")
+        )
 
     def numbers(self) -> list[float]:
         return [*self.normal, self.offset]
@@ -216,7 +230,9 @@ class Cylinder(_Plain):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        sizes = {key: length(getattr(self, key), f"Cylinder: {key}") for key in ("radius", "length")}
+        sizes = {
+            key: length(getattr(self, key), f"Cylinder: {key}") for key in ("radius", "length")
+        }
         _set(self, **sizes, pose=placed(self.pose, "Cylinder"))
 
     @property
@@ -234,7 +250,10 @@ class Cylinder(_Plain):
         return replace(self, pose=T @ self.pose)
 
     def grown(self, by: float) -> Cylinder:
-        radius, height = _more(self.radius, by, "Cylinder"), _more(self.length, 2.0 * by, "Cylinder")
+        radius, height = (
+            _more(self.radius, by, "Cylinder"),
+            _more(self.length, 2.0 * by, "Cylinder"),
+        )
         return replace(self, radius=radius, length=height)
 
     def ball(self) -> tuple[Vector, float]:
@@ -242,7 +261,8 @@ class Cylinder(_Plain):
 
 
 class _Triangles:
-    """What shapes made of points have together: compared by content, grown by a margin around them."""
+    """What shapes made of points have together: compared by content, grown by a margin around
+    them."""
 
     __slots__ = ()
     vertices: Any
@@ -253,7 +273,11 @@ class _Triangles:
     _ball: tuple[Vector, float] | None
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and isinstance(other, _Triangles) and self._key() == other._key()
+        return (
+            type(other) is type(self)
+            and isinstance(other, _Triangles)
+            and self._key() == other._key()
+        )
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -315,13 +339,19 @@ class Convex(_Triangles):
 
     def __post_init__(self) -> None:
         points = _points(self.vertices, "Convex: vertices", least=1)
-        _set(self, vertices=points, pose=placed(self.pose, "Convex"), margin=length(self.margin, "Convex: margin"))
+        _set(
+            self,
+            vertices=points,
+            pose=placed(self.pose, "Convex"),
+            margin=length(self.margin, "Convex: margin"),
+        )
 
 
 @short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh(_Triangles):
-    """The surface of triangles: `vertices` (n, 3), `faces` (m, 3) indices into them, grown by `margin` [m]."""
+    """The surface of triangles: `vertices` (n, 3), `faces` (m, 3) indices into them,
+    grown by `margin` [m]."""
 
     kind: ClassVar[str] = "mesh"
     vertices: np.ndarray
@@ -337,9 +367,14 @@ class Mesh(_Triangles):
         points = _points(self.vertices, "Mesh: vertices", least=3)
         faces = np.asarray(self.faces)
         if faces.dtype.kind not in "iu" or faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):
-            raise InvalidInput(f"Mesh: faces has shape {faces.shape}, expected (m, 3) whole numbers, at least one row")
+            raise InvalidInput(
+                f"Mesh: faces has shape {faces.shape}, expected (m, 3) whole numbers, at least "
+                "one row"
+            )
         if len(faces) > MOST_TRIANGLES:
-            raise InvalidInput(f"Mesh: {len(faces)} triangles came, expected at most {MOST_TRIANGLES}")
+            raise InvalidInput(
+                f"Mesh: {len(faces)} triangles came, expected at most {MOST_TRIANGLES}"
+            )
         if faces.min() < 0 or faces.max() >= len(points):
             bad = int(faces.min()) if faces.min() < 0 else int(faces.max())
             raise InvalidInput(f"Mesh: faces name vertex {bad}, expected 0 .. {len(points) - 1}")
@@ -354,9 +389,14 @@ class Mesh(_Triangles):
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], scale: ArrayLike = 1.0, pose: Pose = None, name: str | None = None
+        cls,
+        path: str | os.PathLike[str],
+        scale: ArrayLike = 1.0,
+        pose: Pose = None,
+        name: str | None = None,
     ) -> Mesh:
-        """The triangles of a file (STL; OBJ, DAE, PLY and others by trimesh), scaled, as one mesh."""
+        """The triangles of a file (STL; OBJ, DAE, PLY and others by trimesh), scaled, as one
+        mesh."""
         from linkwork.formats.files import file_name, read_bounded
 
         shown = file_name(path)
@@ -394,7 +434,9 @@ def _points(x: Any, who: str, least: int) -> np.ndarray:
 def _more(size: float, by: float, who: str) -> float:
     """A length grown by a padding, which may shrink it down to nothing."""
     if size + by < 0.0:
-        raise InvalidInput(f"{who}: a padding of {by:g} m shrinks a length of {size:g} m below zero")
+        raise InvalidInput(
+            f"{who}: a padding of {by:g} m shrinks a length of {size:g} m below zero"
+        )
     return size + by
 
 
@@ -413,7 +455,8 @@ _Shape = TypeVar("_Shape")
 
 
 def like(shape: _Shape, **changes: Any) -> _Shape:
-    """A copy with other values that need no check: an obstacle that is dragged must not wait for them."""
+    """A copy with other values that need no check:
+    an obstacle that is dragged must not wait for them."""
     made = object.__new__(type(shape))
     for key in shape.__slots__:  # type: ignore[attr-defined]
         object.__setattr__(made, key, changes[key] if key in changes else getattr(shape, key))

@@ -1,8 +1,8 @@
 """Sweeps: how far the points of shapes can be from each joint's axis, whatever the other joints do.
 
-R of a shape for a turning joint: the distance of the next joint's origin from the axis, the lengths of all links from
-there to the shape (sliding joints with their stroke), and the ball around the shape. For a sliding joint 1, for a
-helical one R + |pitch|. Rounded outward for floats.
+R of a shape for a turning joint: the distance of the next joint's origin from the axis, the lengths
+of all links from there to the shape (sliding joints with their stroke), and the ball around the
+shape. For a sliding joint 1, for a helical one R + |pitch|. Rounded outward for floats.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ FINE = 16.0  # strokes are counted in sixteenths of a metre, upward
 
 
 def sweep_tables(layout: TileLayout, subject: Subject) -> tuple[Table, ...]:
-    """Rows beside those of shapes, moving bodies and pairs, with a column a coordinate of the tree."""
+    """Rows beside those of shapes, moving bodies and pairs, with a column a coordinate of the
+    tree."""
     columns = (("reach", subject.tree.nv),)
     names = [*(f"sweep_{kind}" for kind, _ in layout.kinds), "sweep_movable", "sweep_pairs"]
     return (*(Table(name, columns) for name in names), Table("certificate", (("cap", 1),)))
 
 
 def sweeps(tables: RobotTables, q: np.ndarray, v: np.ndarray, cap: float) -> Packed:
-    """The tables for motions from q (n, nq) by v (n, nv), whose sliding joints have the strokes of these motions."""
+    """The tables for motions from q (n, nq) by v (n, nv),
+    whose sliding joints have the strokes of these motions."""
     tree = tables.subject.tree
     if tables.layout.live:
         return _masks(tables, tree, cap)
-    stroke = np.ceil(strokes(tree, q, v) * FINE) / FINE  # so that motions of about the same strokes share their rows
+    # so that motions of about the same strokes share their rows
+    stroke = np.ceil(strokes(tree, q, v) * FINE) / FINE
     known = tables.sweeps.get((stroke.tobytes(), cap))
     if known is None:
         known = tables.sweeps[stroke.tobytes(), cap] = _rows(tables, tree, stroke, cap)
@@ -42,7 +45,10 @@ def sweeps(tables: RobotTables, q: np.ndarray, v: np.ndarray, cap: float) -> Pac
 
 
 def _rows(tables: RobotTables, tree: Tree, stroke: np.ndarray, cap: float) -> Packed:
-    reach = {body: reaches(tree, node, tables.balls[body], stroke) for body, node in tables.node_of.items()}
+    reach = {
+        body: reaches(tree, node, tables.balls[body], stroke)
+        for body, node in tables.node_of.items()
+    }
     reach_rows: dict[str, np.ndarray] = {}
     for kind, _ in tables.layout.kinds:
         balls, whole = tables.shape_balls[kind], tables.rows[f"robot_{kind}"][1]
@@ -51,18 +57,28 @@ def _rows(tables: RobotTables, tree: Tree, stroke: np.ndarray, cap: float) -> Pa
         reach_rows[f"sweep_{kind}"] = np.array(rows).reshape(-1, tree.nv)
     moving = [tables.bodies[int(k)] for k in tables.rows["movable"][0][:, 1]]
     reach_rows["sweep_movable"] = np.array([reach[body] for body in moving]).reshape(-1, tree.nv)
-    pairs = [relative(tree, tables.node_of[a], tables.node_of[b], reach[a], reach[b]) for a, b in tables.pairs]
+    pairs = [
+        relative(tree, tables.node_of[a], tables.node_of[b], reach[a], reach[b])
+        for a, b in tables.pairs
+    ]
     reach_rows["sweep_pairs"] = np.array(pairs).reshape(-1, tree.nv)
-    outward = {name: (numbers * OUTWARD, np.zeros((len(numbers), 0))) for name, numbers in reach_rows.items()}
+    outward = {
+        name: (numbers * OUTWARD, np.zeros((len(numbers), 0)))
+        for name, numbers in reach_rows.items()
+    }
     outward["certificate"] = (np.array([[cap]]), np.zeros((1, 0)))
     return Packed(sweep_tables(tables.layout, tables.subject), outward)
 
 
 def _masks(tables: RobotTables, tree: Tree, cap: float) -> Packed:
-    """With live variables distances are computed in the kernel: rows say which joints move only one of a pair."""
+    """With live variables distances are computed in the kernel:
+    rows say which joints move only one of a pair."""
     if ("masks", cap) not in tables.sweeps:
         ones = np.ones(tree.nv)
-        pairs = [relative(tree, tables.node_of[a], tables.node_of[b], ones, 0.0 * ones) for a, b in tables.pairs]
+        pairs = [
+            relative(tree, tables.node_of[a], tables.node_of[b], ones, 0.0 * ones)
+            for a, b in tables.pairs
+        ]
         names = [table.name for table in sweep_tables(tables.layout, tables.subject)]
         rows = {name: (np.zeros((0, tree.nv)), np.zeros((0, 0))) for name in names}
         rows["sweep_pairs"] = (np.array(pairs).reshape(-1, tree.nv), np.zeros((len(pairs), 0)))
@@ -88,9 +104,14 @@ def strokes(tree: Tree, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def reaches(tree: Tree, node: int, ball: tuple[Any, float], stroke: np.ndarray) -> np.ndarray:
-    """R of a ball on a node for every coordinate of the tree; zero for those that do not move it."""
+    """R of a ball on a node for every coordinate of the tree; zero for those that do not move
+    it."""
     reach = np.zeros(tree.nv)
-    way, extent = np.array(ball[0], dtype=float), float(ball[1])  # from the present node's origin to what comes after
+    # from the present node's origin to what comes after
+    way, extent = (
+        np.array(ball[0], dtype=float),
+        float(ball[1]),
+    )
     for i in reversed(tree.paths[node]):
         joint = tree.nodes[i]
         axis = np.array(joint.axis, dtype=float)

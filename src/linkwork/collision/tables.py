@@ -1,16 +1,19 @@
 """Tables: a collision model and obstacles as the rows that staged kernels read (tile.py).
 
-Two levels: a bounding sphere a body, then its shapes. Obstacles are sorted by their distance from the base, so that a
-loop over them ends where no further one can be reached. Floats get a margin that covers everything they round:
+Two levels: a bounding sphere a body, then its shapes. Obstacles are sorted by their distance from
+the base, so that a loop over them ends where no further one can be reached. Floats get a margin
+that covers everything they round:
 
     u = 2^-24; B bounds coordinates of the robot's points, O those of obstacles and their sizes [m]
-    a placed point is wrong by at most u (4 p + 9 c) <= 13 u B: pose, point and three multiply-adds round
-    its difference from an obstacle by 14 u B + 2 u O; turned into the axes of a box, less its half size, by
-    sqrt 3 (14 u B + 2 u O) + 5 sqrt 3 u (B + O) + 2 u O in each of three coordinates
-    distances of segments and cylinders add at most 16 u (B + O) for the rounded parameter of the nearest point
+    a placed point is wrong by at most u (4 p + 9 c) <= 13 u B: pose, point and three multiply-adds
+    round its difference from an obstacle by 14 u B + 2 u O; turned into the axes of a box, less its
+    half size, by sqrt 3 (14 u B + 2 u O) + 5 sqrt 3 u (B + O) + 2 u O in each of three coordinates
+    distances of segments and cylinders add at most 16 u (B + O) for the rounded parameter of the
+    nearest point
 
-together less than 128 u (B + O) (packing.py), also where digits cancel (tests/collision/test_float_margins.py). Poses
-themselves are computed in doubles. A lane with a point beyond B is decided in doubles whatever its distances are.
+together less than 128 u (B + O) (packing.py), also where digits cancel
+(tests/collision/test_float_margins.py). Poses themselves are computed in doubles. A lane with a
+point beyond B is decided in doubles whatever its distances are.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ ROOM = 16  # shapes are counted in such portions, so that few more compile nothi
 class RobotTables:
     """The rows of a robot's shapes and pairs, in axes of the nodes that carry them.
 
-    bodies   names of the parts (bodies, grasped objects) that have shapes here, in the order of `shapes`
+    bodies   names of the parts (bodies, grasped objects) that have shapes here, in the order of
+             `shapes`
     moving   names of the parts that can move, also those whose shapes coal compares
     """
 
@@ -52,7 +56,9 @@ class RobotTables:
         self.subject = subject
         # shapes in axes of the nodes that carry them
         tree: Tree = subject.tree
-        carried_by = {name: tree.bodies[name if carriers is None else carriers[name]] for name in shapes}
+        carried_by = {
+            name: tree.bodies[name if carriers is None else carriers[name]] for name in shapes
+        }
         placed = {
             name: [s.moved(carried_by[name][1]) for s in several if s.kind in ROBOT_KINDS]
             for name, several in shapes.items()
@@ -75,7 +81,9 @@ class RobotTables:
         # room for all of them, in steps, so that equal machines share code
         room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
         parts = self._live_parts(shapes, carriers or {}, follows or {}) if subject.live else ()
-        self.layout = TileLayout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live, parts)
+        self.layout = TileLayout(
+            room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live, parts
+        )
         self.sweeps: dict[Any, Packed] = {}  # sweeps.py
         of_robot = [table for table in self.layout.tables if table.name in self.rows]
         self._robot = Packed(of_robot, self.rows)
@@ -91,9 +99,11 @@ class RobotTables:
         tables: Sequence[Table] = (),
         **options: Any,
     ) -> StagedKernel:
-        """The kernel that `recipe` describes, one for all models with this robot and these kinds of shapes.
+        """The kernel that `recipe` describes, one for all models with this robot and these kinds of
+        shapes.
 
-        inputs, tables   besides the configuration and the rows of robot and obstacles; options: of `StagedSignature`
+        inputs, tables   besides the configuration and the rows of robot and obstacles; options: of
+                         `StagedSignature`
         """
         if name not in self.kernels:
             subject, layout = self.subject, self.layout
@@ -111,7 +121,9 @@ class RobotTables:
             self.kernels[name] = subject.once((RobotTables.kernel, made), make)
         return self.kernels[name]
 
-    def _live_parts(self, shapes: Mapping, carriers: Mapping, follows: Mapping) -> tuple[LivePart, ...]:
+    def _live_parts(
+        self, shapes: Mapping, carriers: Mapping, follows: Mapping
+    ) -> tuple[LivePart, ...]:
         """The shapes of each part in axes of its body, in the order of the rows."""
         parts = []
         for part in self.bodies:
@@ -145,13 +157,23 @@ class RobotTables:
         self.balls = dict(zip(self.bodies, bounds, strict=True))
         numbers = [(*center, radius, self.node_of[b]) for b, (center, radius) in self.balls.items()]
         whole = [
-            (k, self.nodes.index(self.node_of[body]), *[n for kind in kinds for n in ranges[body, kind]])
+            (
+                k,
+                self.nodes.index(self.node_of[body]),
+                *[n for kind in kinds for n in ranges[body, kind]],
+            )
             for k, body in enumerate(self.bodies)
         ]
-        self.rows["bodies"] = (np.array(numbers).reshape(-1, 5), np.array(whole).reshape(-1, 2 + 2 * len(kinds)))
+        self.rows["bodies"] = (
+            np.array(numbers).reshape(-1, 5),
+            np.array(whole).reshape(-1, 2 + 2 * len(kinds)),
+        )
         moves = [k for k, body in enumerate(self.bodies) if self.node_of[body] != 0]
         radii = self.rows["bodies"][0][:, 3:4]
-        self.rows["movable"] = (np.c_[radii[moves], np.array(moves).reshape(-1, 1)], self.rows["bodies"][1][moves])
+        self.rows["movable"] = (
+            np.c_[radii[moves], np.array(moves).reshape(-1, 1)],
+            self.rows["bodies"][1][moves],
+        )
 
     def _pair_rows(self, kinds: list[str], ranges: dict) -> None:
         numbers, whole = [], []
@@ -161,11 +183,15 @@ class RobotTables:
             numbers.append((sum(radii), radii[1], i, j))
             both = [n for body in (a, b) for kind in kinds for n in ranges[body, kind]]
             whole.append((i, j, *both))
-        self.rows["pairs"] = (np.array(numbers).reshape(-1, 4), np.array(whole).reshape(-1, 2 + 4 * len(kinds)))
+        self.rows["pairs"] = (
+            np.array(numbers).reshape(-1, 4),
+            np.array(whole).reshape(-1, 2 + 4 * len(kinds)),
+        )
 
     @cached_property
     def largest(self) -> float:
-        """B: no coordinate of a bounding centre is further from the base where limits are kept, twice over."""
+        """B: no coordinate of a bounding centre is further from the base where limits are kept,
+        twice over."""
         tree, reach = self.subject.tree, 0.0
         limits = {j.name: j.limits for j in self.subject.model.joints}
         for body, (center, radius) in self.balls.items():
@@ -185,16 +211,24 @@ class RobotTables:
         return () if obstacles is None else tuple(str(shape.name) for shape in obstacles)
 
     def obstacle_rows(self, obstacles: Any) -> list[tuple[str, str, int, int]]:
-        """(name, kind, first row, count of rows) of each obstacle, in the order in which they were given.
+        """(name, kind, first row, count of rows) of each obstacle,
+        in the order in which they were given.
 
-        Rows are those of the table of its kind, of clouds and height fields their groups; others have none.
+        Rows are those of the table of its kind, of clouds and height fields their groups; others
+        have none.
         """
         scene = self.packer.scene(obstacles)
-        places = {k: (at, 1) for keys in scene.keys.values() for at, (_, k) in enumerate(keys)} | scene.groups
-        return [(str(shape.name), shape.kind, *places.get(k, (0, 0))) for k, shape in enumerate(scene.shapes)]
+        places = {
+            k: (at, 1) for keys in scene.keys.values() for at, (_, k) in enumerate(keys)
+        } | scene.groups
+        return [
+            (str(shape.name), shape.kind, *places.get(k, (0, 0)))
+            for k, shape in enumerate(scene.shapes)
+        ]
 
     def pack(self, obstacles: Any) -> Packed:
-        """The tables for these obstacles (anything with shapes in world axes), kept as long as they live."""
+        """The tables for these obstacles (anything with shapes in world axes),
+        kept as long as they live."""
         return self.packer.scene(obstacles).packed
 
     @cached_property
@@ -204,8 +238,12 @@ class RobotTables:
 
 
 def bounding_ball(balls: Sequence[tuple[Any, float]]) -> tuple[np.ndarray, float]:
-    """A ball around balls, nearly the smallest: Badoiu and Clarkson's steps towards the furthest."""
-    centers, radii = np.array([c for c, _ in balls], dtype=float), np.array([r for _, r in balls], dtype=float)
+    """A ball around balls, nearly the smallest: Badoiu and Clarkson's steps towards the
+    furthest."""
+    centers, radii = (
+        np.array([c for c, _ in balls], dtype=float),
+        np.array([r for _, r in balls], dtype=float),
+    )
     middle = 0.5 * ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0))
     best, smallest = middle, np.inf
     for k in range(1, 80):

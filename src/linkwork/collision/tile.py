@@ -1,11 +1,14 @@
 """Tile: what a tile of configurations does to its shapes, in stages over tables (engine/stages.py).
 
-    place       poses of the bodies (in doubles), then of every shape and of a bounding sphere of every body
-    obstacles   for each moving body and each obstacle: is the bounding sphere near in any lane? then each shape
-    pairs       for each pair of bodies: are the bounding spheres near in any lane? then each pair of shapes
+    place       poses of the bodies (in doubles), then of every shape and of a bounding sphere of
+                every body
+    obstacles   for each moving body and each obstacle: is the bounding sphere near in any lane?
+                then each shape
+    pairs       for each pair of bodies: are the bounding spheres near in any lane? then each pair
+                of shapes
 
-Code grows with the kinematics and the kinds of shapes; how many shapes, pairs and obstacles there are is known when it
-runs.
+Code grows with the kinematics and the kinds of shapes; how many shapes, pairs and obstacles there
+are is known when it runs.
 """
 
 from __future__ import annotations
@@ -39,7 +42,9 @@ def in_pairs(kind: str, other: str) -> bool:
     return (kind, other) in PAIRS or (other, kind) in PAIRS or (kind, other) == ("sphere", "prism")
 
 
-OBSTACLE_KINDS = tuple(kind for kind in SHAPE_COLUMNS if kind != "prism" and in_kernel("sphere", kind))
+OBSTACLE_KINDS = tuple(
+    kind for kind in SHAPE_COLUMNS if kind != "prism" and in_kernel("sphere", kind)
+)
 
 
 _BALL = SHAPE_COLUMNS["sphere"]
@@ -61,7 +66,8 @@ FIELD_TABLES = (*CLOUD_TABLES, *GROUND_TABLES)
 
 @dataclass(frozen=True)
 class TileLayout:
-    """What the code depends on besides the robot: nodes that carry shapes, kinds, and for how many there is room."""
+    """What the code depends on besides the robot: nodes that carry shapes, kinds,
+    and for how many there is room."""
 
     kinds: tuple[tuple[str, int], ...]  # (kind, room for so many)
     bodies: int
@@ -75,11 +81,25 @@ class TileLayout:
         both = [f"{body}_{r}" for body in ("a", "b") for r in ranges]
         return (
             Table("margins", (("margin", 1), ("largest", 1), ("base", 3))),
-            Table("bodies", (("center", 3), ("radius", 1), ("node_number", 1)), ("row", "node", *ranges)),
+            Table(
+                "bodies",
+                (("center", 3), ("radius", 1), ("node_number", 1)),
+                ("row", "node", *ranges),
+            ),
             Table("movable", (("radius", 1), ("body", 1)), ("row", "node", *ranges)),
-            Table("pairs", (("reach", 1), ("b_radius", 1), ("a_number", 1), ("b_number", 1)), ("a", "b", *both)),
-            *(Table(f"robot_{k}", SHAPE_COLUMNS[k], ("row", "node", "body")) for k, _ in self.kinds),
-            *(Table(f"other_{k}", (*SHAPE_COLUMNS[k], ("away", 1), ("obstacle", 1))) for k in OBSTACLE_KINDS),
+            Table(
+                "pairs",
+                (("reach", 1), ("b_radius", 1), ("a_number", 1), ("b_number", 1)),
+                ("a", "b", *both),
+            ),
+            *(
+                Table(f"robot_{k}", SHAPE_COLUMNS[k], ("row", "node", "body"))
+                for k, _ in self.kinds
+            ),
+            *(
+                Table(f"other_{k}", (*SHAPE_COLUMNS[k], ("away", 1), ("obstacle", 1)))
+                for k in OBSTACLE_KINDS
+            ),
             *FIELD_TABLES,
         )
 
@@ -91,13 +111,20 @@ class Placed:
     """The shapes of the robot where they are: tiles that tables choose rows of."""
 
     def __init__(
-        self, k: Stages, layout: TileLayout, subject: Subject, *more: tuple[str, int], tables: tuple[Table, ...] = ()
+        self,
+        k: Stages,
+        layout: TileLayout,
+        subject: Subject,
+        *more: tuple[str, int],
+        tables: tuple[Table, ...] = (),
     ) -> None:
         """`more`: further inputs (name, size); `tables`: further tables."""
         self.k, self.layout, self.subject = k, layout, subject
         self.inputs = {name: k.input(name, size) for name, size in layout.inputs(subject, *more)}
         self.q = self.inputs["q"]
-        self.kinematics = Kinematics(subject, {v: self.inputs[f"variables[{v!r}]"] for v in layout.live})
+        self.kinematics = Kinematics(
+            subject, {v: self.inputs[f"variables[{v!r}]"] for v in layout.live}
+        )
         self.tables: dict[str, Table] = {}
         for t in (*layout.tables, *tables):
             self.tables[t.name] = k.table(t.name, dict(t.columns), t.whole)
@@ -105,7 +132,9 @@ class Placed:
         self.live = bool(layout.live)
         self.bounds = k.tile("bounds", layout.bodies, 4 if self.live else 3)
         widths = {kind: columns(kind) if self.live else moving(kind) for kind, _ in layout.kinds}
-        self.tiles: dict[str, Tile] = {kind: k.tile(f"tile_{kind}", room, widths[kind]) for kind, room in layout.kinds}
+        self.tiles: dict[str, Tile] = {
+            kind: k.tile(f"tile_{kind}", room, widths[kind]) for kind, room in layout.kinds
+        }
         self.numbers = k.row(self.tables["margins"])
 
     def place(self, q_tree: SX) -> list[Transform]:
@@ -143,14 +172,16 @@ class Placed:
         return (ball[0:3], ball[3]) if self.live else (ball, row["radius"])
 
     def bounds_of(self, pair: Row) -> tuple[SX, SX, SX, SX]:
-        """(center of a, center of b, sum of the radii, radius of b) of the bounding spheres of a pair."""
+        """(center of a, center of b, sum of the radii, radius of b) of the bounding spheres of a
+        pair."""
         a, b = (self.k.value(self.k.get(self.bounds, pair.whole(end))) for end in ("a", "b"))
         if self.live:
             return a[0:3], b[0:3], a[3] + b[3], b[3]
         return a, b, pair["reach"], pair["b_radius"]
 
     def with_columns(self) -> tuple[SX, list[tuple[int, int, int]]]:
-        """Everything guarded and placed at q, and how it moves: columns of every moving coordinate (`Kinematics`)."""
+        """Everything guarded and placed at q, and how it moves:
+        columns of every moving coordinate (`Kinematics`)."""
         q_tree = self.kinematics.coordinates(self.q)
         self.guard(q_tree)
         T = self.place(q_tree)
@@ -163,7 +194,8 @@ class Placed:
             self.k.guard(guards)
 
     def shape(self, kind: str, row: Row) -> list[SX]:
-        """World columns of a shape of the robot: what moves from its tile, the rest from its row."""
+        """World columns of a shape of the robot: what moves from its tile, the rest from its
+        row."""
         moved = casadi.vertsplit(self.k.get(self.tiles[kind], row.whole("row")))
         if self.live:
             return moved
@@ -172,20 +204,26 @@ class Placed:
 
     @contextmanager
     def shapes_of(self, kind: str, owner: Row, end: str = "") -> Iterator[Row]:
-        """For each shape of this kind of a body (a row with ranges), or of body `a_` or `b_` of a pair."""
+        """For each shape of this kind of a body (a row with ranges),
+        or of body `a_` or `b_` of a pair."""
         first, count = owner.whole(f"{end}first_{kind}"), owner.whole(f"{end}count_{kind}")
         with self.k.rows(self.tables[f"robot_{kind}"], first, count) as row:
             yield row
 
     @contextmanager
-    def clusters_near(self, bound: list[SX], margin: Callable[[], SX], *groups: Whole) -> Iterator[Row]:
-        """For each cluster of points whose ball is nearer to a bounding sphere than a margin in any lane.
+    def clusters_near(
+        self, bound: list[SX], margin: Callable[[], SX], *groups: Whole
+    ) -> Iterator[Row]:
+        """For each cluster of points whose ball is nearer to a bounding sphere than a margin in any
+        lane.
 
         `groups`: first and count of the groups to look at; left out: all.
         """
         k, tables = self.k, self.tables
         with k.rows(tables["cloud_groups"], *groups) as group:
-            with k.where(may_be_closer("sphere", bound, "sphere", columns_of("sphere", group), margin())):
+            with k.where(
+                may_be_closer("sphere", bound, "sphere", columns_of("sphere", group), margin())
+            ):
                 first, count = group.whole("first"), group.whole("count")
                 with k.rows(tables["cloud_clusters"], first, count) as cluster:
                     ball = columns_of("sphere", cluster)
@@ -200,19 +238,28 @@ class Placed:
             yield point
 
     @contextmanager
-    def patches_near(self, bound: list[SX], margin: Callable[[], SX], *groups: Whole) -> Iterator[Row]:
-        """For each patch of ground that may be nearer to a bounding sphere than a margin in any lane; see above."""
+    def patches_near(
+        self, bound: list[SX], margin: Callable[[], SX], *groups: Whole
+    ) -> Iterator[Row]:
+        """For each patch of ground that may be nearer to a bounding sphere than a margin in any
+        lane; see above."""
         k, tables = self.k, self.tables
         with k.rows(tables["ground_groups"], *groups) as group:
             with k.where(near_patch(bound, group["low"], group["high"], group["top"], margin())):
-                with k.rows(tables["ground_patches"], group.whole("first"), group.whole("count")) as patch:
-                    with k.where(near_patch(bound, patch["low"], patch["high"], patch["top"], margin())):
+                with k.rows(
+                    tables["ground_patches"], group.whole("first"), group.whole("count")
+                ) as patch:
+                    with k.where(
+                        near_patch(bound, patch["low"], patch["high"], patch["top"], margin())
+                    ):
                         yield patch
 
     @contextmanager
     def prisms_of(self, patch: Row) -> Iterator[Row]:
         """For each prism of a patch."""
-        with self.k.rows(self.tables["ground_prisms"], patch.whole("first"), patch.whole("count")) as prism:
+        with self.k.rows(
+            self.tables["ground_prisms"], patch.whole("first"), patch.whole("count")
+        ) as prism:
             yield prism
 
 
@@ -233,11 +280,15 @@ def columns_of(kind: str, row: Row) -> list[SX]:
 
 def _at(pose: SX, point: SX) -> SX:
     """A point of the body in world axes."""
-    return casadi.vertcat(*[sum((pose[3 * i + j] * point[j] for j in range(3)), pose[9 + i]) for i in range(3)])
+    return casadi.vertcat(
+        *[sum((pose[3 * i + j] * point[j] for j in range(3)), pose[9 + i]) for i in range(3)]
+    )
 
 
 def _along(pose: SX, direction: SX) -> SX:
-    return casadi.vertcat(*[sum((pose[3 * i + j] * direction[j] for j in range(3)), SX(0)) for i in range(3)])
+    return casadi.vertcat(
+        *[sum((pose[3 * i + j] * direction[j] for j in range(3)), SX(0)) for i in range(3)]
+    )
 
 
 def _moved(pose: SX, kind: str, row: Row) -> SX:

@@ -1,7 +1,8 @@
-"""Touching: is a shape nearer to another than some distance? The cheapest exact tests, for checks that need no number.
+"""Touching: is a shape nearer to another than some distance? The cheapest exact tests,
+for checks that need no number.
 
-A sphere needs no root: the square of the distance of its centre is compared. Every other pair of kinds compares its
-signed distance (distances/).
+A sphere needs no root: the square of the distance of its centre is compared. Every other pair of
+kinds compares its signed distance (distances/).
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ from casadi import SX, dot, fabs, fmax, fmin, sqrt
 from linkwork.collision.distances import nearest
 from linkwork.collision.distances.prisms import squared_distance
 
-POINT = 1e-12  # [m] the least radius: a point inside a box touches it, although its distance from the box is zero
+# [m] the least radius: a point inside a box touches it, although its distance from the box is zero
+POINT = 1e-12
 
 Columns = Sequence[SX]
 
 
 class Gap(NamedTuple):
-    """How far two shapes are apart, as far as a comparison needs it: measured once, compared with several margins.
+    """How far two shapes are apart, as far as a comparison needs it: measured once,
+    compared with several margins.
 
-    value, reach   the signed distance is below a margin where value < reach + margin;  squared: value is a square
+    value, reach   the signed distance is below a margin where value < reach + margin;  squared:
+    value is a square
     """
 
     value: SX
@@ -31,7 +35,8 @@ class Gap(NamedTuple):
     squared: bool
 
     def below(self, margin: SX | float, least: float = 0.0) -> SX:
-        """1 where the signed distance is below the margin [m], else 0. The margin is less negative than a radius.
+        """1 where the signed distance is below the margin [m], else 0.
+        The margin is less negative than a radius.
 
         Inside a shape a squared distance is zero however deep: there a `least` reach keeps it.
         """
@@ -46,7 +51,9 @@ def gap(kind: str, shape: Columns, other_kind: str, other: Columns) -> Gap:
     """The cheapest measure of a pair of kinds."""
     if not has_test(kind, other_kind):
         return Gap(nearest(kind, shape, other_kind, other).distance, SX(0), False)
-    sphere, other_kind, other = (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
+    sphere, other_kind, other = (
+        (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
+    )
     center, radius = casadi.vertcat(*sphere[:3]), fmax(sphere[3], POINT)
     if other_kind == "half_space":
         return Gap(dot(casadi.vertcat(*other[:3]), center) - other[3], radius, False)
@@ -55,11 +62,14 @@ def gap(kind: str, shape: Columns, other_kind: str, other: Columns) -> Gap:
 
 
 def closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float) -> SX:
-    """1 where the signed distance is below the margin [m], else 0. The margin is less negative than a radius."""
+    """1 where the signed distance is below the margin [m], else 0.
+    The margin is less negative than a radius."""
     return gap(kind, shape, other_kind, other).below(margin)
 
 
-def may_be_closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float) -> SX:
+def may_be_closer(
+    kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float
+) -> SX:
     """1 where the signed distance may be below a margin of any sign."""
     return gap(kind, shape, other_kind, other).below(margin, POINT)
 
@@ -106,7 +116,8 @@ def _from_prism(p: SX, other: Columns) -> tuple[SX, SX]:
 
 
 def near_patch(sphere: Columns, low: SX, high: SX, top: SX, margin: SX | float) -> SX:
-    """1 where a sphere may be nearer than a margin to what lies below `top` between low and high (x, y)."""
+    """1 where a sphere may be nearer than a margin to what lies below `top` between low and high
+    (x, y)."""
     beside = [fmax(fmax(low[k] - sphere[k], sphere[k] - high[k]), 0.0) for k in range(2)]
     above = fmax(sphere[2] - top, 0.0)
     reach = fmax(sphere[3] + margin, POINT)

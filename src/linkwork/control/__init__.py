@@ -1,4 +1,4 @@
-"""Control: laws for robots behind real sample times, motors, gears and friction; simulated, judged and tuned."""
+"""Control: laws behind real sample times, motors, gears and friction; simulated, judged, tuned."""
 
 from linkwork.control.adaptive import Adaptive
 from linkwork.control.admittance import Admittance
@@ -7,7 +7,14 @@ from linkwork.control.damping import damping_for
 from linkwork.control.disturbance_observer import DisturbanceObserver
 from linkwork.control.disturbances import disturbance_bound
 from linkwork.control.drive_simulation import Spin, spin
-from linkwork.control.drives import Cascade, CurrentLoop, Inverter, PositionLoop, Thermal, VelocityLoop
+from linkwork.control.drives import (
+    Cascade,
+    CurrentLoop,
+    Inverter,
+    PositionLoop,
+    Thermal,
+    VelocityLoop,
+)
 from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring

@@ -1,4 +1,5 @@
-"""Adaptive control: the law of Slotine and Li, which learns the inertial parameters while it tracks."""
+"""Adaptive control: the law of Slotine and Li,
+which learns the inertial parameters while it tracks."""
 
 from __future__ import annotations
 
@@ -20,20 +21,26 @@ from linkwork.simulation.signals import Source
 
 
 class Adaptive(Controller):
-    """tau = M a_r + C v_r + g of the model + Y dtheta + damping s,  dtheta' = rate Y' s,  s = v_r - v.
+    """tau = M a_r + C v_r + g of the model + Y dtheta + damping s,  dtheta' = rate Y' s,
+    s = v_r - v.
 
     slope [1/s]   v_r = target' + slope (target - q), a_r its rate
-    damping       [N m s/rad, N s/m];  rate: how fast parameters follow, a number or one for each of the 10 nb of
-                  robot.parameters() (mass, first moment, inertia of every body); 0 leaves one as the model has it
-    model         what the law believes at the start; left out: the robot with its payload (then there is nothing to
-                  learn). dtheta is the law's own state: what must be added to the model's parameters.
+    damping       [N m s/rad, N s/m];  rate: how fast parameters follow, a number or one for each of
+                  the 10 nb of robot.parameters() (mass, first moment, inertia of every body); 0
+                  leaves one as the model has it
+    model         what the law believes at the start; left out: the robot with its payload
+                  (then there is nothing to learn). dtheta is the law's own state: what must be
+                  added to the model's parameters.
 
-    The error fades for any true parameters (Lyapunov); dtheta need not become the true difference. Units are SI;
-    gravity and the payload are among what is learned: do not add GravityCompensation.
-    Source: [Slotine1987] eq. 6-13; Y by the polarisation C(q, v) v_r = (c(v + v_r) - c(v - v_r)) / 4.
+    The error fades for any true parameters (Lyapunov); dtheta need not become the true difference.
+    Units are SI; gravity and the payload are among what is learned: do not add GravityCompensation.
+    Source: [Slotine1987] eq. 6-13; Y by the polarisation C(q, v) v_r = (c(v + v_r) - c(v - v_r)) /
+    4.
     """
 
-    def __init__(self, slope: ArrayLike, damping: ArrayLike, rate: ArrayLike, target: Any, model: Any = None) -> None:
+    def __init__(
+        self, slope: ArrayLike, damping: ArrayLike, rate: ArrayLike, target: Any, model: Any = None
+    ) -> None:
         self.slope, self.damping, self.rate = slope, damping, rate
         self.target, self.model = Source(target, "Adaptive: target"), model
 
@@ -57,7 +64,9 @@ class _BoundAdaptive(Bound):
     def __init__(self, law: Adaptive, plant: Plant, prefix: str) -> None:
         super().__init__()
         if not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
-            raise NotPossible(f"Adaptive: {plant.who} has no regressor: it needs a robot whose joints are free")
+            raise NotPossible(
+                f"Adaptive: {plant.who} has no regressor: it needs a robot whose joints are free"
+            )
         self.prefix = prefix
         for name in ("slope", "damping"):
             self._number(f"{prefix}_{name}", getattr(law, name), plant.nv, f"Adaptive: {name}")
@@ -66,11 +75,15 @@ class _BoundAdaptive(Bound):
         self.target = tracked(self, law.target, plant, f"{prefix}_target", "Adaptive")
         self.model = None if law.model is None else OwnModel(law.model, plant, "Adaptive")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         x, xd, xdd = reference(self.target, plant, t, v, p)
         slope = p[f"{self.prefix}_slope"]
         v_r, a_r = xd + slope * plant.difference(q, x), xdd + slope * (xd - v)
         error = v_r - v
-        regressed = model_or_plant(self.model, plant).compute(_Regressed(), q, v, v_r, a_r, s, error)
+        regressed = model_or_plant(self.model, plant).compute(
+            _Regressed(), q, v, v_r, a_r, s, error
+        )
         tau = regressed[: plant.nv] + p[f"{self.prefix}_damping"] * error
         return tau, p[f"{self.prefix}_rate"] * regressed[plant.nv :]

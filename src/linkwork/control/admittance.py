@@ -1,4 +1,5 @@
-"""Admittance: a position-controlled arm that gives way to a measured force like a mass on a spring and a damper."""
+"""Admittance: a position-controlled arm that gives way to a measured force like a mass on a spring
+and a damper."""
 
 from __future__ import annotations
 
@@ -28,16 +29,22 @@ FOLLOW = 20.0
 
 
 class Admittance(Controller):
-    """mass x'' + damping x' + stiffness x = force: the frame's target moves by x, and stiff joints follow it.
+    """mass x'' + damping x' + stiffness x = force: the frame's target moves by x,
+    and stiff joints follow it.
 
-    mass [kg, kg m^2], damping [N s/m, N m s/rad], stiffness [N/m, N m/rad]: numbers, one an axis, matrices
-    force     what a sensor at the frame measures, as many numbers as axes, in world axes [N, N m], without the weight
-              of what hangs on it: numbers, a function of time, or PerStep rows. The law does not know `forces=`.
-    target    where the frame rests without force (numbers of the axes, or a pose); at: a configuration (nq,) there
-    kp, kd    of the joints that follow [N m/rad, N m s/rad], stiff; gravity is compensated by the law (model=: by that)
+    mass [kg, kg m^2], damping [N s/m, N m s/rad], stiffness [N/m, N m/rad]: numbers, one an axis,
+    matrices force     what a sensor at the frame measures, as many numbers as axes, in world axes
+                       [N, N m], without the weight
+              of what hangs on it: numbers, a function of time, or PerStep rows. The law does not
+              know `forces=`.
+    target    where the frame rests without force (numbers of the axes, or a pose); at: a
+              configuration (nq,) there
+    kp, kd    of the joints that follow [N m/rad, N m s/rad], stiff; gravity is compensated by the
+              law (model=: by that)
 
-    It is for arms whose joints are position-controlled and gears hide the force; CartesianImpedance is for arms with
-    torque control. Redundant joints move least. States of its own: x, x' and the commanded joints.
+    It is for arms whose joints are position-controlled and gears hide the force; CartesianImpedance
+    is for arms with torque control. Redundant joints move least. States of its own: x, x' and the
+    commanded joints.
     """
 
     def __init__(
@@ -59,7 +66,10 @@ class Admittance(Controller):
         self.mass = definite(mass, m, "Admittance: mass")
         self.damping = definite(damping, m, "Admittance: damping", semi=True)
         self.stiffness = definite(stiffness, m, "Admittance: stiffness", semi=True)
-        self.force, self.target = Source(force, "Admittance: force"), task_source(target, "Admittance")
+        self.force, self.target = (
+            Source(force, "Admittance: force"),
+            task_source(target, "Admittance"),
+        )
         self.at, self.kp, self.kd, self.model = finite_doubles(at, "Admittance: at"), kp, kd, model
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
@@ -68,7 +78,8 @@ class Admittance(Controller):
 
 @dataclass(frozen=True)
 class _Followed:
-    """Joint speeds (nv) that move a frame along its axes by a wished speed (m), the least of them, over symbols."""
+    """Joint speeds (nv) that move a frame along its axes by a wished speed (m), the least of them,
+    over symbols."""
 
     space: TaskSpace
 
@@ -84,9 +95,13 @@ class _BoundAdmittance(Bound):
     def __init__(self, law: Admittance, plant: Plant, prefix: str) -> None:
         super().__init__()
         if not plant.flat:
-            raise NotPossible(f"Admittance: {plant.who} has quaternions; joints that follow are plain ones")
+            raise NotPossible(
+                f"Admittance: {plant.who} has quaternions; joints that follow are plain ones"
+            )
         if law.at.shape != (plant.nq,):
-            raise InvalidInput(f"Admittance: at has shape {law.at.shape}, expected ({plant.nq},): {plant.who}")
+            raise InvalidInput(
+                f"Admittance: at has shape {law.at.shape}, expected ({plant.nq},): {plant.who}"
+            )
         self.prefix, self.space, self.m = prefix, law.space, len(law.space.axes)
         self.target = Signal(law.target, law.space.sizes, f"{prefix}_target")
         self.force = Signal(law.force, (self.m,), f"{prefix}_force")
@@ -105,7 +120,9 @@ class _BoundAdmittance(Bound):
         self.model = None if law.model is None else OwnModel(law.model, plant, "Admittance")
         self.states = 2 * self.m + plant.nv
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         m, at = self.m, self.prefix
         x, speed, moved = part(s, 0, m), part(s, m, 2 * m), part(s, 2 * m, 2 * m + plant.nv)
         force = self.force.at(t, p)[0]

@@ -1,4 +1,5 @@
-"""Cartesian impedance: a frame held by springs and dampers in world axes, with a posture in its null space."""
+"""Cartesian impedance: a frame held by springs and dampers in world axes,
+with a posture in its null space."""
 
 from __future__ import annotations
 
@@ -28,10 +29,12 @@ from linkwork.spatial.linear import factored
 
 @dataclass(frozen=True)
 class Posture:
-    """What the joints do where the frame does not care: tau = N' (stiffness (rest - q) - damping v).
+    """What the joints do where the frame does not care:
+    tau = N' (stiffness (rest - q) - damping v).
 
-    rest       configuration (nq,);  stiffness [N m/rad, N/m], damping [N m s/rad, N s/m]: numbers or one a joint
-    N' = 1 - J' (J M^-1 J')^-1 J M^-1 lets no force through that would move the frame (dynamically consistent).
+    rest       configuration (nq,);  stiffness [N m/rad, N/m], damping [N m s/rad, N s/m]: numbers
+    or one a joint N' = 1 - J' (J M^-1 J')^-1 J M^-1 lets no force through that would move the frame
+    (dynamically consistent).
     """
 
     rest: ArrayLike
@@ -40,23 +43,32 @@ class Posture:
 
 
 class CartesianImpedance(Controller):
-    """tau = J' [K (target - place) + D (target' - speed) + wrench] + forces that hold the arm still (+ posture).
+    """tau = J' [K (target - place) + D (target' - speed) + wrench] + forces that hold the arm still
+    (+ posture).
 
-    stiffness K   [N/m, N m/rad], damping D [N s/m, N m s/rad]: numbers, one an axis, matrices, or batches
-    ratio, at     instead of damping: a damping ratio, designed from the Cartesian inertia at the configuration `at`
-    target        numbers of the axes (world position [m], rotation vector [rad]), a pose, a function of time, PerStep
-                  (K also as a function of time that gives one number an axis)
-    wrench        commanded force on the environment [N, N m], as many numbers as axes, or a function of time
+    stiffness K   [N/m, N m/rad], damping D [N s/m, N m s/rad]: numbers, one an axis, matrices, or
+                  batches
+    ratio, at     instead of damping: a damping ratio, designed from the Cartesian inertia at the
+                  configuration `at`
+    target        numbers of the axes (world position [m], rotation vector [rad]), a pose, a
+                  function of time, PerStep (K also as a function of time that gives one number an
+                  axis)
+    wrench        commanded force on the environment [N, N m], as many numbers as axes, or a
+                  function of time
     nullspace     Posture
-    inertia       what the frame shall weigh along its axes [kg, kg m^2]: a number, one an axis, a matrix. Its free
-                  motion then obeys inertia e'' + D e' + K e = 0 exactly, whatever the arm's own mass; a push from
-                  outside still meets that own mass, because the law does not measure it. Left out: the arm's own
-    rates         Rates: how fast stiffness, target and wrench may change; the law then stands inside Sampled
-    model         robot that the law believes in for gravity; left out: the real one with its payload
+    inertia       what the frame shall weigh along its axes [kg, kg m^2]: a number, one an axis, a
+                  matrix. Its free motion then obeys inertia e'' + D e' + K e = 0 exactly, whatever
+                  the arm's own mass; a push from outside still meets that own mass, because the law
+                  does not measure it. Left out: the arm's own
+    rates         Rates: how fast stiffness, target and wrench may change; the law then stands
+                  inside Sampled
+    model         robot that the law believes in for gravity; left out: the real one with its
+                  payload
 
-    Gravity is compensated by the law: do not add GravityCompensation. What the gripper carries is known if it is the
-    run's payload; a model without it lets the arm sag by weight / K. Orientations are compared by rotation vectors.
-    Without wrench and motion of the target the arm is passive: its energy, springs included, never grows.
+    Gravity is compensated by the law: do not add GravityCompensation. What the gripper carries is
+    known if it is the run's payload; a model without it lets the arm sag by weight / K.
+    Orientations are compared by rotation vectors. Without wrench and motion of the target the arm
+    is passive: its energy, springs included, never grows.
     """
 
     def __init__(
@@ -77,19 +89,30 @@ class CartesianImpedance(Controller):
         who = "CartesianImpedance"
         self.space = TaskSpace.of(frame, axes, who)
         if target is None:
-            raise InvalidInput(f"{who}: target is missing, expected {len(self.space.axes)} numbers or a pose")
+            raise InvalidInput(
+                f"{who}: target is missing, expected {len(self.space.axes)} numbers or a pose"
+            )
         if (damping is None) == (ratio is None):
-            raise InvalidInput(f"{who}: give damping [N s/m] or ratio (of critical damping), one of them")
+            raise InvalidInput(
+                f"{who}: give damping [N s/m] or ratio (of critical damping), one of them"
+            )
         if ratio is not None and at is None and inertia is None:
-            raise InvalidInput(f"{who}: ratio needs at=q, the configuration whose inertia the damping is designed for")
+            raise InvalidInput(
+                f"{who}: ratio needs at=q, the configuration whose inertia the damping is "
+                "designed for"
+            )
         if ratio is not None and callable(stiffness):
-            raise InvalidInput(f"{who}: ratio needs a stiffness of numbers, this one is a function of time")
+            raise InvalidInput(
+                f"{who}: ratio needs a stiffness of numbers, this one is a function of time"
+            )
         if rates is not None and not isinstance(rates, Rates):
             raise InvalidInput(f"{who}: rates is {type(rates).__name__}, expected Rates(...)")
         m, self.changing = len(self.space.axes), None
         if callable(stiffness):
             self.changing = Source(stiffness, f"{who}: stiffness")
-        self.stiffness = gain_rows(0.0 if callable(stiffness) else stiffness, m, f"{who}: stiffness")
+        self.stiffness = gain_rows(
+            0.0 if callable(stiffness) else stiffness, m, f"{who}: stiffness"
+        )
         self.inertia = None if inertia is None else definite(inertia, m, f"{who}: inertia")
         self.rates = rates
         self.damping, self.ratio, self.at = damping, ratio, at
@@ -102,7 +125,8 @@ class CartesianImpedance(Controller):
 
 @dataclass(frozen=True)
 class Projected:
-    """N' x: joint forces that do not move a frame along its axes, over symbols; damped where the frame is singular."""
+    """N' x: joint forces that do not move a frame along its axes, over symbols;
+    damped where the frame is singular."""
 
     space: TaskSpace
 
@@ -119,9 +143,11 @@ class Projected:
 
 @dataclass(frozen=True)
 class Shaped:
-    """Joint forces (nv) that accelerate a frame along its axes by u (m), gravity apart, over symbols.
+    """Joint forces (nv) that accelerate a frame along its axes by u (m), gravity apart,
+    over symbols.
 
-    J' L (u - J' v + J M^-1 C v),   L = (J M^-1 J')^-1: the operational inertia, damped where it is singular
+    J' L (u - J' v + J M^-1 C v),   L = (J M^-1 J')^-1: the operational inertia, damped where it is
+                                    singular
     """
 
     space: TaskSpace
@@ -130,7 +156,8 @@ class Shaped:
         symbol = SX.sym("q", plant.nq)
         rows = [plant.jacobian(symbol, self.space.frame)[row, :] for row in self.space.rows]
         slope = casadi.vertcat(*rows)
-        turning = casadi.jtimes(slope @ v, symbol, plant.rate(symbol, v))  # what accelerates by itself
+        # what accelerates by itself
+        turning = casadi.jtimes(slope @ v, symbol, plant.rate(symbol, v))
         J, turning = (casadi.substitute(x, symbol, q) for x in (slope, turning))
         drift = plant.inverse(q, v, SX.zeros(plant.nv), SX(0)) - plant.gravity(q, SX(0))
         solver = factored(plant.mass_matrix(q, SX(0)))
@@ -150,7 +177,9 @@ class _BoundImpedance(BoundTaskLaw):
             self.parameters[f"{prefix}_stiffness"] = law.stiffness
         else:
             self.changing = self._signal(law.changing, f"{prefix}_stiffness")
-        self.gains("damping", law.damping if law.ratio is None else self._designed(law, law.ratio, plant))
+        self.gains(
+            "damping", law.damping if law.ratio is None else self._designed(law, law.ratio, plant)
+        )
         if law.wrench is not None:
             self.wrench = self._signal(law.wrench, f"{prefix}_wrench")
         self.shaped = law.inertia is not None
@@ -159,15 +188,24 @@ class _BoundImpedance(BoundTaskLaw):
             self.parameters[f"{prefix}_light"] = np.linalg.inv(law.inertia).ravel()
         self.rates = None
         if law.rates is not None:
-            self.rates = BoundRates(law.rates, self.space, self.target.size, prefix, self.wrench is not None)
+            self.rates = BoundRates(
+                law.rates, self.space, self.target.size, prefix, self.wrench is not None
+            )
             self.parameters |= self.rates.numbers
             self.memory, self.past = self.rates.memory, True
         self.posture = law.nullspace is not None
         if law.nullspace is not None:
             rest = law.nullspace.rest
             self._number(f"{prefix}_rest", rest, plant.nq, "Posture: rest", positive=False)
-            self._number(f"{prefix}_posture_stiffness", law.nullspace.stiffness, plant.nv, "Posture: stiffness")
-            self._number(f"{prefix}_posture_damping", law.nullspace.damping, plant.nv, "Posture: damping")
+            self._number(
+                f"{prefix}_posture_stiffness",
+                law.nullspace.stiffness,
+                plant.nv,
+                "Posture: stiffness",
+            )
+            self._number(
+                f"{prefix}_posture_damping", law.nullspace.damping, plant.nv, "Posture: damping"
+            )
 
     def _signal(self, source: Source, name: str) -> Signal:
         """A vector over time, one number an axis."""
@@ -183,7 +221,9 @@ class _BoundImpedance(BoundTaskLaw):
         m, mass, mechanism = len(self.space.axes), law.inertia, getattr(plant, "subject", None)
         if mass is None:
             if mechanism is None:
-                raise InvalidInput(f"CartesianImpedance: ratio needs a robot, {plant.who} has no frames")
+                raise InvalidInput(
+                    f"CartesianImpedance: ratio needs a robot, {plant.who} has no frames"
+                )
             mass = cartesian_mass(mechanism, law.at, self.space.frame, self.space.axes)
         damping = damping_for(mass, law.stiffness.reshape(-1, m, m)[0], ratio)
         return 0.5 * (damping + damping.T)
@@ -195,7 +235,9 @@ class _BoundImpedance(BoundTaskLaw):
         if self.target.size == 16:  # a pose as a target has no rates
             rate = faster = 0.0 * target[:m]
         wanted = {"target": target, "rate": rate, "faster": faster}
-        wanted["stiffness"] = p[f"{self.prefix}_stiffness"] if self.changing is None else self._rows(t, p)
+        wanted["stiffness"] = (
+            p[f"{self.prefix}_stiffness"] if self.changing is None else self._rows(t, p)
+        )
         if self.wrench is not None:
             wanted["wrench"] = self.wrench.at(t, p)[0]
         return wanted
@@ -206,7 +248,9 @@ class _BoundImpedance(BoundTaskLaw):
         k = self.changing.at(t, p)[0]
         return casadi.reshape(casadi.diag(k), -1, 1) if is_symbolic(k) else np.diag(k).ravel()
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         return self._force(plant, t, q, v, p, self._wanted(t, p)), s
 
     def sample(
@@ -217,10 +261,15 @@ class _BoundImpedance(BoundTaskLaw):
         wanted = self._wanted(t, p)
         now, before, kept = self.rates.moved(plant, q, m, p, period, wanted)
         if "target" in now and self.target.size != 16:
-            wanted |= {"rate": (now["target"] - before["target"]) / period, "faster": 0.0 * wanted["rate"]}
+            wanted |= {
+                "rate": (now["target"] - before["target"]) / period,
+                "faster": 0.0 * wanted["rate"],
+            }
         return self._force(plant, t, q, v, p, wanted | now), kept
 
-    def _force(self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any], wanted: Mapping[str, Any]) -> Any:
+    def _force(
+        self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any], wanted: Mapping[str, Any]
+    ) -> Any:
         m, model = len(self.space.axes), self.believed(plant)
         e, jacobian = self.space.split(plant.compute(self.space, q, wanted["target"]), plant.nv)
         force = times(wanted["stiffness"], m, e)
@@ -233,7 +282,9 @@ class _BoundImpedance(BoundTaskLaw):
         else:
             tau = transposed_times(jacobian, force) + model.gravity(q, t)
         if self.posture:
-            wish = p[f"{self.prefix}_posture_stiffness"] * plant.difference(q, p[f"{self.prefix}_rest"])
+            wish = p[f"{self.prefix}_posture_stiffness"] * plant.difference(
+                q, p[f"{self.prefix}_rest"]
+            )
             wish = wish - p[f"{self.prefix}_posture_damping"] * v
             tau = tau + model.compute(Projected(self.space), q, wish)
         return tau
@@ -241,7 +292,10 @@ class _BoundImpedance(BoundTaskLaw):
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
         if self.changing is not None:
             return ""
-        gains, mass = self.single("stiffness", "damping"), self.inertia if self.shaped else self.mass(plant, q)
+        gains, mass = (
+            self.single("stiffness", "damping"),
+            self.inertia if self.shaped else self.mass(plant, q),
+        )
         if gains is None or mass is None:
             return ""
         words = HeldLoop(mass, gains[0], gains[1], period, delay).told(self.space.axes, self.units)

@@ -25,7 +25,9 @@ def positive_array(x: Any, who: str, zero: bool = False) -> np.ndarray:
     return within(x, who, 0.0, np.inf, closed=(zero, False))
 
 
-def within(x: Any, who: str, low: float, high: float, closed: tuple[bool, bool] = (True, True)) -> np.ndarray:
+def within(
+    x: Any, who: str, low: float, high: float, closed: tuple[bool, bool] = (True, True)
+) -> np.ndarray:
     """Finite numbers inside an interval; `closed` says which of its ends belong to it."""
     values = as_doubles(x, who)
     good = np.isfinite(values)
@@ -34,12 +36,15 @@ def within(x: Any, who: str, low: float, high: float, closed: tuple[bool, bool] 
     if not good.all():
         left, right = "[" if closed[0] else "(", "]" if closed[1] else ")"
         worst = float(values[~good].ravel()[0]) if values.ndim else float(values)
-        raise InvalidInput(f"{who} is {worst:g}, expected numbers in {left}{low:g}, {high:g}{right}")
+        raise InvalidInput(
+            f"{who} is {worst:g}, expected numbers in {left}{low:g}, {high:g}{right}"
+        )
     return values
 
 
 def definite(x: Any, n: int, who: str, semi: bool = False) -> np.ndarray:
-    """A symmetric positive (semi)definite matrix (n, n) from a number, a vector (n,) or a matrix."""
+    """A symmetric positive (semi)definite matrix (n, n) from a number, a vector (n,) or a
+    matrix."""
     entries = finite_doubles(x, who)
     if entries.ndim == 0:
         matrix = np.eye(n) * entries

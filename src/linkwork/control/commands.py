@@ -1,4 +1,5 @@
-"""linkwork control, tune, stability: run and judge a law, search its gains, and ask before anything moves."""
+"""linkwork control, tune, stability: run and judge a law, search its gains,
+and ask before anything moves."""
 
 from __future__ import annotations
 
@@ -41,18 +42,22 @@ FIRST = "computed-torque"
 """The law that no option asks for: its gains suit joints of every size."""
 SHOWN = ("rms", "max_error", "steady_error", "overshoot", "settling", "peak", "variation")
 
-Weight = Annotated[float, typer.Option("--payload", help="Mass at the last frame that the law does not know [kg].")]
+Weight = Annotated[
+    float, typer.Option("--payload", help="Mass at the last frame that the law does not know [kg].")
+]
 Stiffness = Annotated[
     str,
     typer.Option(
-        help="One number, or one a joint: stiffness [N m/rad] of pd, 1/s^2 of pd-inertia and computed-torque, slope "
+        help="One number, or one a joint: stiffness [N m/rad] of pd, 1/s^2 of pd-inertia and "
+        "computed-torque, slope "
         "[1/s] of sliding."
     ),
 ]
 Damping = Annotated[
     str,
     typer.Option(
-        help="One number, or one a joint: damping [N m s/rad] of pd, 1/s of pd-inertia and computed-torque, gain "
+        help="One number, or one a joint: damping [N m s/rad] of pd, 1/s of pd-inertia and "
+        "computed-torque, gain "
         "[rad/s^2] of sliding."
     ),
 ]
@@ -80,15 +85,20 @@ def _law(name: str, goal: Any, at: np.ndarray, kp: Any, kd: Any, model: lw.Robot
 
 def control(
     robot: RobotName,
-    law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}; several with commas are compared.")] = FIRST,
+    law: Annotated[
+        str, typer.Option(help=f"One of {', '.join(LAWS)}; several with commas are compared.")
+    ] = FIRST,
     q: Configuration = None,
     motion: Annotated[
         str | None,
         typer.Option(
-            help="A motion to follow instead of q: one of the robot's own, or a file with columns time, q.JOINT."
+            help="A motion to follow instead of q: one of the robot's own, or a file with columns "
+            "time, q.JOINT."
         ),
     ] = None,
-    offset: Annotated[float, typer.Option(help="Every joint starts this far off its goal [rad, m].")] = 0.1,
+    offset: Annotated[
+        float, typer.Option(help="Every joint starts this far off its goal [rad, m].")
+    ] = 0.1,
     kp: Stiffness = "100",
     kd: Damping = "20",
     period: Annotated[float, typer.Option(help="Sample time of the law [s].")] = 1e-3,
@@ -99,18 +109,24 @@ def control(
     step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
     payload: Weight = 0.0,
     report: Annotated[
-        Path | None, typer.Option(help="A page (.html) with figures, margins, errors and forces of all laws.")
+        Path | None,
+        typer.Option(help="A page (.html) with figures, margins, errors and forces of all laws."),
     ] = None,
 ) -> Answer:
-    """A law that brings a robot to a configuration or along a motion, run and judged; several laws side by side.
+    """A law that brings a robot to a configuration or along a motion, run and judged;
+    several laws side by side.
 
-    Example:  linkwork control rehabilitation-arm --law pd,sliding --kp 40 --kd 5 --duration 2 --report laws.html
+    Example:  linkwork control rehabilitation-arm --law pd,sliding --kp 40 --kd 5 --duration 2
+              --report laws.html
     """
     names = [choice(word.strip(), LAWS, "control: --law") for word in law.split(",")]
     loaded = lw.load(robot)
     gains = _gains(loaded, kp, "control: --kp"), _gains(loaded, kd, "control: --kd")
     if loaded.nq != loaded.nv:
-        raise InvalidInput(f'control: robot "{loaded.name}" has quaternions; the command is for arms with plain joints')
+        raise InvalidInput(
+            f'control: robot "{loaded.name}" has quaternions; the command is for arms with '
+            "plain joints"
+        )
     if motion is not None and q is not None:
         raise InvalidInput("control: --q and --motion are both given, expected one of them")
     goal: Any = configuration(loaded, q) if motion is None else None
@@ -145,17 +161,25 @@ def control(
         figures = figures_by_law[name]
         columns = [key for key in SHOWN if key in figures]
         numbers = [["never" if np.isnan(x) else x for x in tidy(figures[key])] for key in columns]
-        cells = [[joint, *[column[k] for column in numbers]] for k, joint in enumerate(loaded.joints)]
-        shown.append(Table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *columns), cells))
+        cells = [
+            [joint, *[column[k] for column in numbers]] for k, joint in enumerate(loaded.joints)
+        ]
+        shown.append(
+            Table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *columns), cells)
+        )
         shown.append(f"ISE {figures['squared_error']:.4g}, effort {figures['effort']:.4g}")
     if figures_by_law:
-        shown.append("errors in rad or m, forces in N m or N, their variation a second, settling in s")
+        shown.append(
+            "errors in rad or m, forces in N m or N, their variation a second, settling in s"
+        )
     written = []
     if report is not None:
         from linkwork.view.control_report import write_control_report
 
         written.append(write_control_report(loaded, runs, rows, report, laws, payload=carried))
-    lost = {name: {"lost": str(run.reason)} for name, run in runs.items() if name not in figures_by_law}
+    lost = {
+        name: {"lost": str(run.reason)} for name, run in runs.items() if name not in figures_by_law
+    }
     facts = {"robot": loaded.name, "laws": figures_by_law | lost}
     return Answer(facts, shown, written, code=0 if figures_by_law else 1)
 
@@ -172,8 +196,11 @@ def _gains(robot: lw.Robot, text: Any, who: str) -> Any:
     return numbers if len(numbers) > 1 else float(numbers[0])
 
 
-def _followed(robot: lw.Robot, motion: str, duration: float | None, step: float) -> tuple[float, np.ndarray, PerStep]:
-    """(how long [s], rows (T, nq) at every step, what a law follows) of a motion; refused outside joint ranges."""
+def _followed(
+    robot: lw.Robot, motion: str, duration: float | None, step: float
+) -> tuple[float, np.ndarray, PerStep]:
+    """(how long [s], rows (T, nq) at every step, what a law follows) of a motion;
+    refused outside joint ranges."""
     sampled: Callable[..., tuple[np.ndarray, ...]]
     name, source = motion_of(robot, motion, "control")
     if isinstance(source, str):
@@ -202,7 +229,9 @@ def tune(
     robot: RobotName,
     law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}.")] = FIRST,
     q: Configuration = None,
-    offset: Annotated[float, typer.Option(help="Every joint starts this far off its goal [rad, m].")] = 0.1,
+    offset: Annotated[
+        float, typer.Option(help="Every joint starts this far off its goal [rad, m].")
+    ] = 0.1,
     kp: Annotated[str, typer.Option(help="Bounds LOW,HIGH of kp.")] = "1,1000",
     kd: Annotated[str, typer.Option(help="Bounds LOW,HIGH of kd.")] = "0.1,100",
     figure: Annotated[
@@ -210,7 +239,9 @@ def tune(
     ] = "squared_error",
     peak: Annotated[float | None, typer.Option(help="Largest force of a joint [N m, N].")] = None,
     samples: Annotated[int, typer.Option(help="Gain sets a round.")] = 500,
-    rounds: Annotated[int, typer.Option(help="Rounds: each draws around the best of those before.")] = 2,
+    rounds: Annotated[
+        int, typer.Option(help="Rounds: each draws around the best of those before.")
+    ] = 2,
     period: Annotated[float, typer.Option(help="Sample time of the law [s].")] = 1e-3,
     duration: Annotated[float, typer.Option(help="How long [s].")] = 1.0,
     payload: Weight = 0.0,
@@ -241,18 +272,33 @@ def tune(
     front = tried.pareto("squared_error", "effort")[:12]
     columns = [*tried.sets.values(), tried.figures["squared_error"], tried.figures["effort"]]
     rows = [list(tidy(np.array([column[k] for column in columns]))) for k in front]
-    table = Table(f"{loaded.name}, {law}: error against effort", (*bounds, "squared error", "effort"), rows)
+    table = Table(
+        f"{loaded.name}, {law}: error against effort", (*bounds, "squared error", "effort"), rows
+    )
     best = f"best: kp {tried.gains['kp']:.5g}, kd {tried.gains['kd']:.5g} ({stable})"
-    facts = {"robot": loaded.name, "gains": tried.gains, figure: tried.score[tried.best], "stable": stable}
+    facts = {
+        "robot": loaded.name,
+        "gains": tried.gains,
+        figure: tried.score[tried.best],
+        "stable": stable,
+    }
     return Answer(facts, [table, best])
 
 
 def stability(
     subject: Annotated[str, typer.Argument(help="A mass [kg] that the frame shows, or a robot.")],
-    stiffness: Annotated[float | None, typer.Argument(help="Stiffness [N/m] that holds the mass.")] = None,
-    damping: Annotated[float, typer.Option(help="Damping on the differenced error of the mass [N s/m].")] = 0.0,
-    half_damping: Annotated[float, typer.Option(help="Half-order damping of the mass [N s^1/2/m].")] = 0.0,
-    law: Annotated[str, typer.Option(help=f"Law of the robot: one of {', '.join(SMOOTH)}.")] = FIRST,
+    stiffness: Annotated[
+        float | None, typer.Argument(help="Stiffness [N/m] that holds the mass.")
+    ] = None,
+    damping: Annotated[
+        float, typer.Option(help="Damping on the differenced error of the mass [N s/m].")
+    ] = 0.0,
+    half_damping: Annotated[
+        float, typer.Option(help="Half-order damping of the mass [N s^1/2/m].")
+    ] = 0.0,
+    law: Annotated[
+        str, typer.Option(help=f"Law of the robot: one of {', '.join(SMOOTH)}.")
+    ] = FIRST,
     q: Configuration = None,
     kp: Stiffness = "100",
     kd: Damping = "20",
@@ -260,7 +306,8 @@ def stability(
     delay: Annotated[int, typer.Option(help="Whole periods from measuring to acting.")] = 0,
     payload: Weight = 0.0,
 ) -> Answer:
-    """Whether a sampled spring holds a mass, or a sampled law a robot, before anything moves; and how much is left.
+    """Whether a sampled spring holds a mass, or a sampled law a robot, before anything moves;
+    and how much is left.
 
     Example:  linkwork stability 18.3 8000 --damping 7600 --period 0.005
     Example:  linkwork stability rehabilitation-arm --law pd --kp 20 --kd 2 --delay 1
@@ -275,19 +322,33 @@ def stability(
         control = Sampled(_law(law, goal, goal, *gains, robot), period, delay * period)
         return _margins(robot, law, control, goal, payload)
     if stiffness is None:
-        raise InvalidInput(f"stability: {mass:g} kg come without a stiffness; say both, or name a robot")
+        raise InvalidInput(
+            f"stability: {mass:g} kg come without a stiffness; say both, or name a robot"
+        )
     verdict = sampled_stability(mass, stiffness, damping, half_damping, period, delay=delay)
-    facts = {"radius": verdict.radius, "stable": verdict.stable, "largest_damping": verdict.largest_damping}
-    more = f"spectral radius {verdict.radius:.5f}, largest damping {verdict.largest_damping:.1f} N s/m"
+    facts = {
+        "radius": verdict.radius,
+        "stable": verdict.stable,
+        "largest_damping": verdict.largest_damping,
+    }
+    more = (
+        f"spectral radius {verdict.radius:.5f}, largest damping {verdict.largest_damping:.1f} N s/m"
+    )
     return Answer(facts, [str(verdict), more])
 
 
 def _margins(robot: lw.Robot, law: str, control: Sampled, goal: np.ndarray, mass: float) -> Answer:
-    """The loop of a robot about a configuration: its spectral radius, and the margins of every joint's loop."""
+    """The loop of a robot about a configuration: its spectral radius,
+    and the margins of every joint's loop."""
     loop = closed_loop(robot, control, goal, payload=payload_of(robot, mass))
     margins = {joint: loop.loop_gain(joint).margins() for joint in loop.joints}
     cells = [
-        [joint, *tidy(np.array([m.gain, np.rad2deg(m.phase), 1e3 * m.delay, m.crossover, m.sensitivity]))]
+        [
+            joint,
+            *tidy(
+                np.array([m.gain, np.rad2deg(m.phase), 1e3 * m.delay, m.crossover, m.sensitivity])
+            ),
+        ]
         for joint, m in margins.items()
     ]
     columns = ("joint", "gain", "phase [deg]", "delay [ms]", "crossover [rad/s]", "sensitivity")
@@ -304,7 +365,8 @@ def _margins(robot: lw.Robot, law: str, control: Sampled, goal: np.ndarray, mass
         "margins": {joint: asdict(m) for joint, m in margins.items()},
     }
     table = Table(f"margins of {told}", columns, cells)
-    return Answer(facts, [table, verdict] if stable else [verdict])  # an unstable loop has no margins
+    # an unstable loop has no margins
+    return Answer(facts, [table, verdict] if stable else [verdict])
 
 
 def _bounds(text: str, name: str) -> tuple[float, float]:

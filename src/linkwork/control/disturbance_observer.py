@@ -1,4 +1,5 @@
-"""Disturbance observer: what a law's model does not know, estimated from momentum inside the loop and taken off."""
+"""Disturbance observer: what a law's model does not know,
+estimated from momentum inside the loop and taken off."""
 
 from __future__ import annotations
 
@@ -22,15 +23,23 @@ from linkwork.simulation.robot_plant import RobotPlant
 class DisturbanceObserver(Controller):
     """tau = law - r,   r = gain (p - p0 - integral (tau + C' v - g + r) dt),   p = M v.
 
-    r [N m, N] follows every joint force that the model does not know (payload, friction, contact) with the lag 1/gain
-    and is taken off: what is left of a constant force fades. gain [1/s]: number or one a joint. share: part of r that
-    is taken off, 1 all of it, 0 observes only. model: the robot that is believed; left out: the real one with payload.
-    It keeps samples of the past, so it stands inside Sampled. Below about 1/(3 periods) the gain is safe.
+    r [N m, N] follows every joint force that the model does not know (payload, friction, contact)
+    with the lag 1/gain and is taken off: what is left of a constant force fades. gain [1/s]: number
+    or one a joint. share: part of r that is taken off, 1 all of it, 0 observes only. model: the
+    robot that is believed; left out: the real one with payload. It keeps samples of the past, so it
+    stands inside Sampled. Below about 1/(3 periods) the gain is safe.
     Source: [DeLuca2005] eq. 9, as a memory of the loop.
     """
 
-    def __init__(self, controller: Any, gain: ArrayLike, model: Any = None, share: float = 1.0) -> None:
-        self.controller, self.gain, self.model, self.share = as_controller(controller), gain, model, share
+    def __init__(
+        self, controller: Any, gain: ArrayLike, model: Any = None, share: float = 1.0
+    ) -> None:
+        self.controller, self.gain, self.model, self.share = (
+            as_controller(controller),
+            gain,
+            model,
+            share,
+        )
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundObserver(self, plant, prefix)
@@ -42,7 +51,9 @@ class _Momentum:
 
     def __call__(self, plant: Plant, q: SX, v: SX) -> SX:
         assert isinstance(plant, RobotPlant)
-        return casadi.vertcat(plant.mass_matrix(q, SX(0)) @ v, plant.coriolis(q, v).T @ v - plant.gravity(q, SX(0)))
+        return casadi.vertcat(
+            plant.mass_matrix(q, SX(0)) @ v, plant.coriolis(q, v).T @ v - plant.gravity(q, SX(0))
+        )
 
 
 def check_momentum(plant: Plant, who: str) -> None:
@@ -85,7 +96,9 @@ class _BoundObserver(Bound):
         absorb(self, [self.inner])
         self._number(f"{prefix}_observer", law.gain, n, "DisturbanceObserver: gain")
         self._number(f"{prefix}_share", law.share, n, "DisturbanceObserver: share")
-        self.model = None if law.model is None else OwnModel(law.model, plant, "DisturbanceObserver")
+        self.model = (
+            None if law.model is None else OwnModel(law.model, plant, "DisturbanceObserver")
+        )
         # kept after the inner law's: whether it has begun, p0, the integral
         self.memory, self.states, self.past = self.inner.kept + 1 + 2 * n, 0, True
 

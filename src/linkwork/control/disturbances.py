@@ -1,4 +1,5 @@
-"""Disturbance bounds: which accelerations a payload, a wrench or wrong masses cause that a law does not know."""
+"""Disturbance bounds: which accelerations a payload,
+a wrench or wrong masses cause that a law does not know."""
 
 from __future__ import annotations
 
@@ -24,11 +25,14 @@ def disturbance_bound(
     v: ArrayLike | None = None,
     a: ArrayLike | None = None,
 ) -> np.ndarray:
-    """D (nv,) [rad/s^2, m/s^2]: the largest |d| of each joint over q (..., nq), d = M^-1 (forces that the law ignores).
+    """D (nv,) [rad/s^2, m/s^2]: the largest |d| of each joint over q (..., nq),
+    d = M^-1 (forces that the law ignores).
 
-    M is the mass matrix that the law believes in: a payload makes the true one larger, so this errs to the safe side.
+    M is the mass matrix that the law believes in: a payload makes the true one larger, so this errs
+    to the safe side.
 
-    wrench     {frame or body: (..., 6)} forces [N, N m] in world axes that the law does not know, any signs of theirs
+    wrench     {frame or body: (..., 6)} forces [N, N m] in world axes that the law does not know,
+               any signs of theirs
     payload    what the gripper carries unknown to the law
     variables  live variables whose true values differ from those of the law's model
     v, a       state and wanted acceleration of the motion (left out: at rest)
@@ -49,7 +53,9 @@ def disturbance_bound(
     for frame, forces in (wrench or {}).items():
         push = as_doubles(forces, f'disturbance_bound: wrench on "{frame}"')
         if push.shape[-1:] != (6,):
-            raise InvalidInput(f'disturbance_bound: wrench on "{frame}" has shape {push.shape}, expected (..., 6)')
+            raise InvalidInput(
+                f'disturbance_bound: wrench on "{frame}" has shape {push.shape}, expected (..., 6)'
+            )
         J = quantities.evaluate(subject, "jacobian", {"q": rows}, frame=frame)
         # d = M^-1 J' w is largest when every component of the wrench pushes the same way
         per_component = np.abs(np.linalg.solve(mass, np.swapaxes(J, -1, -2)))

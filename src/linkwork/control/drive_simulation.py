@@ -1,4 +1,5 @@
-"""Spin: a motor with its inverter and cascade on one shaft, in machine code, one or thousands at once."""
+"""Spin: a motor with its inverter and cascade on one shaft, in machine code,
+one or thousands at once."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from linkwork.simulation.tracing import UserFunction
 STATE = ("i_d", "i_q", "speed", "angle", "heat")
 """Currents [A peak], shaft speed [rad/s] and angle [rad], temperature above the ambient [K]."""
 KEPT = ("u_a", "u_b", "next_a", "next_b", "w_d", "w_q", "slow", "torque_set", "speed_set")
-"""Voltages of the stator that act and that come next, integrals of both PIs, set points of the outer loops."""
+"""Voltages of the stator that act and that come next, integrals of both PIs,
+set points of the outer loops."""
 ROW = ("speed", "angle", "torque", "current_d", "current_q", "temperature")
 PARAMETERS = {"machine": 8, "loops": 9, "thermal": 2, "reference": 1, "load": 1}
 
@@ -35,14 +37,17 @@ PARAMETERS = {"machine": 8, "loops": 9, "thermal": 2, "reference": 1, "load": 1}
 @short_repr
 @dataclass(frozen=True)
 class Spin(Tabular):
-    """Rows over time (..., T): speed [rad/s], angle [rad], torque [N m], current_d, current_q [A peak], temperature."""
+    """Rows over time (..., T): speed [rad/s], angle [rad], torque [N m], current_d,
+    current_q [A peak], temperature."""
 
     time: np.ndarray
     columns: Mapping[str, np.ndarray]
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.columns:
-            raise UnknownName(f'spin: there is no column "{name}"{did_you_mean(name, self.columns)}')
+            raise UnknownName(
+                f'spin: there is no column "{name}"{did_you_mean(name, self.columns)}'
+            )
         return self.columns[name]
 
     def _table(self) -> dict[str, np.ndarray]:
@@ -64,14 +69,17 @@ def spin(
 ) -> Spin:
     """A motor under field-oriented control, from rest.
 
-    reference   shaft speed [rad/s] (angle [rad] where the cascade has a position loop): numbers (...,) or a function
-                of time that CasADi can follow;  load [N m]: the same, against the motion's positive sense
+    reference   shaft speed [rad/s] (angle [rad] where the cascade has a position loop): numbers
+                (...,) or a function of time that CasADi can follow;  load [N m]: the same, against
+                the motion's positive sense
     inertia     of what the shaft drives [kg m^2], beside the motor's own;  damping [N m s/rad]
-    step [s]    of the integrator (RK4), a whole part of the current loop's period; left out: half of it
+    step [s]    of the integrator (RK4), a whole part of the current loop's period; left out: half
+                of it
     record      False keeps the last row only
 
-    The voltage is computed at the samples, acts `delay` periods later and stands still in the stator between samples,
-    as a bridge gives it; its angle leads by the way that the rotor turns meanwhile.
+    The voltage is computed at the samples, acts `delay` periods later and stands still in the
+    stator between samples, as a bridge gives it; its angle leads by the way that the rotor turns
+    meanwhile.
     """
     loops = cascade or Cascade()
     bridge = inverter or Inverter(1e6)
@@ -80,7 +88,9 @@ def spin(
     deadlines.check_steps(T / h, "spin")
     substeps = round(T / h)
     if substeps < 1 or abs(substeps * h - T) > 1e-9 * T:
-        raise InvalidInput(f"spin: step {h:g} s is no whole part of the current loop's period of {T:g} s")
+        raise InvalidInput(
+            f"spin: step {h:g} s is no whole part of the current loop's period of {T:g} s"
+        )
     wanted = positive(duration, "spin: duration") / T
     numbers, sources = _numbers(motor, loops, reference, load, inertia, damping, thermal)
     inputs: dict[str, Any] = dict(numbers)
@@ -89,9 +99,13 @@ def spin(
     samples = round(wanted)
     if record:
         size = 8.0 * len(ROW) * (samples + 1) * runs
-        deadlines.check_memory(size, f"spin: {(samples + 1) * runs:.3g} rows", "set duration= or record=False")
+        deadlines.check_memory(
+            size, f"spin: {(samples + 1) * runs:.3g} rows", "set duration= or record=False"
+        )
     run = _loop(loops, bridge, h, substeps, sources)
-    first: dict[str, Any] = {name: np.zeros((*inputs["machine"].shape[:-1], 1)) for name in (*STATE, *KEPT)}
+    first: dict[str, Any] = {
+        name: np.zeros((*inputs["machine"].shape[:-1], 1)) for name in (*STATE, *KEPT)
+    }
     count = samples * substeps
     done = run(**inputs, **first, steps=count + 1, every=substeps if record else count)
     if done.failed.any():
@@ -103,7 +117,13 @@ def spin(
 
 
 def _numbers(
-    motor: PMSM, loops: Cascade, reference: Any, load: Any, inertia: Any, damping: Any, thermal: Thermal | None
+    motor: PMSM,
+    loops: Cascade,
+    reference: Any,
+    load: Any,
+    inertia: Any,
+    damping: Any,
+    thermal: Thermal | None,
 ) -> tuple[dict[str, np.ndarray], tuple[Any, Any]]:
     if not isinstance(motor, PMSM):
         raise InvalidInput(f"spin: motor is {type(motor).__name__}, expected PMSM")
@@ -116,17 +136,25 @@ def _numbers(
             continue
         function = Source(x, f"spin: {name}").function
         if function is None or function.function is None:
-            raise NotPossible(f"spin: {name} cannot be traced: {'' if function is None else function.why_not}")
+            raise NotPossible(
+                f"spin: {name} cannot be traced: {'' if function is None else function.why_not}"
+            )
         signals.append((np.zeros(()), function))
     shape = np.broadcast_shapes(driven.shape, rubbing.shape, *[x.shape for x, _ in signals])
 
     def spread(*parts: Any) -> np.ndarray:
-        return np.stack([np.broadcast_to(np.asarray(x, dtype=float), shape) for x in parts], axis=-1)
+        return np.stack(
+            [np.broadcast_to(np.asarray(x, dtype=float), shape) for x in parts], axis=-1
+        )
 
     J = motor.inertia + driven
     speed, position, current = loops.velocity, loops.position, loops.current
     designed = J if speed.inertia is None else speed.inertia
-    gain = (position.gain, position.feed_forward, position.limit) if position is not None else (0.0, 0.0, np.inf)
+    gain = (
+        (position.gain, position.feed_forward, position.limit)
+        if position is not None
+        else (0.0, 0.0, np.inf)
+    )
     limits = [min(x, 1e12) for x in (speed.limit, current.limit, gain[2])]
     heat = (0.0, 1.0) if thermal is None else (1.0 / thermal.capacity, thermal.time)
     return {
@@ -141,7 +169,15 @@ def _numbers(
             0.0,
         ),
         "loops": spread(
-            current.bandwidth, speed.bandwidth, designed, limits[0], limits[1], gain[0], gain[1], limits[2], 0.0
+            current.bandwidth,
+            speed.bandwidth,
+            designed,
+            limits[0],
+            limits[1],
+            gain[0],
+            gain[1],
+            limits[2],
+            0.0,
         ),
         "thermal": spread(*heat),
         "reference": spread(signals[0][0]),
@@ -154,11 +190,21 @@ def _torque(p: Mapping[str, SX], i_d: SX, i_q: SX) -> SX:
     return 1.5 * n * (psi + (L_d - L_q) * i_d) * i_q
 
 
-def _loop(loops: Cascade, bridge: Inverter, h: float, substeps: int, sources: tuple[Any, Any]) -> Scan:
+def _loop(
+    loops: Cascade, bridge: Inverter, h: float, substeps: int, sources: tuple[Any, Any]
+) -> Scan:
     if sources == (None, None):
-        plan = (loops.velocity.every, loops.position.every if loops.position else 0, loops.current.delay)
+        plan = (
+            loops.velocity.every,
+            loops.position.every if loops.position else 0,
+            loops.current.delay,
+        )
         return _plain(plan, bridge, h, substeps)
-    plan = (loops.velocity.every, loops.position.every if loops.position else 0, loops.current.delay)
+    plan = (
+        loops.velocity.every,
+        loops.position.every if loops.position else 0,
+        loops.current.delay,
+    )
     return _made(plan, bridge, h, substeps, sources)
 
 
@@ -171,7 +217,8 @@ def _plain(plan: tuple[int, int, int], bridge: Inverter, h: float, substeps: int
 class _Drive:
     """Machine, bridge and loops over symbols.
 
-    plan     periods of the current loop in one of the velocity loop, of the position loop (0: none); steps of delay
+    plan     periods of the current loop in one of the velocity loop, of the position loop
+             (0: none); steps of delay
     sources  what the reference and the load are, where they are functions of time
     """
 
@@ -198,7 +245,8 @@ class _Drive:
         return at, rate
 
     def rates(self, x: SX, t: SX, p: Mapping[str, SX], u_a: SX, u_b: SX) -> SX:
-        """Of currents, speed, angle and heat, with the voltages that the bridge holds in stator axes."""
+        """Of currents, speed, angle and heat, with the voltages that the bridge holds in stator
+        axes."""
         R, L_d, L_q, psi, n, J, b, _ = (p["machine"][j] for j in range(8))
         i_d, i_q, w, angle, heat = (x[j] for j in range(5))
         w_e = n * w
@@ -227,7 +275,11 @@ class _Drive:
         k4 = rates(x + h * k3, t + h)
         after = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         row = casadi.vertcat(x[2], x[3], _torque(p, x[0], x[1]), x[0], x[1], x[4])
-        return {name: after[j] for j, name in enumerate(STATE)} | {name: s[name] for name in KEPT} | {"row": row}
+        return (
+            {name: after[j] for j, name in enumerate(STATE)}
+            | {name: s[name] for name in KEPT}
+            | {"row": row}
+        )
 
     def position(self, k: SX, **s: SX) -> dict[str, SX]:
         """The loop that asks for a speed."""
@@ -250,7 +302,11 @@ class _Drive:
         most = casadi.fmin(limit, _torque(p, SX(0), p["loops"][4]))
         torque = casadi.fmax(casadi.fmin(torque, most), -most)
         slow = s["slow"] + self.period * plan[0] * alpha * (torque - known)
-        return {"due": casadi.fmod(k, self.substeps * plan[0]) < 0.5, "torque_set": torque, "slow": slow}
+        return {
+            "due": casadi.fmod(k, self.substeps * plan[0]) < 0.5,
+            "torque_set": torque,
+            "slow": slow,
+        }
 
     def current(self, k: SX, **s: SX) -> dict[str, SX]:
         """The loop that asks for voltages, which act at once or a period later."""
@@ -286,4 +342,6 @@ def _made(
     drive = _Drive(plan, bridge, h, substeps, sources)
     stages = [*([drive.position] if plan[1] else []), drive.velocity, drive.current]
     state = dict.fromkeys((*STATE, *KEPT), 1)
-    return keyed_scan(None, [drive.step], state, PARAMETERS, record={"row": 6}, name="spin", stages=stages)
+    return keyed_scan(
+        None, [drive.step], state, PARAMETERS, record={"row": 6}, name="spin", stages=stages
+    )

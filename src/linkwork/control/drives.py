@@ -1,4 +1,5 @@
-"""Drives: inverters and cascaded loops of current, speed and position, as data with their gains and periods."""
+"""Drives: inverters and cascaded loops of current, speed and position,
+as data with their gains and periods."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ LIMITS = ("circle", "hexagon")
 class Inverter:
     """A three-phase bridge, averaged over its switching period.
 
-    voltage [V]   of the link;  limit: "circle" |u| <= U/sqrt(3), or the true "hexagon" (corners 2 U/3)
-    dead_time [s] between switches, and switching [Hz]: each phase loses 4/3 of dead_time switching U along its current
+    voltage [V]   of the link;  limit: "circle" |u| <= U/sqrt(3), or the true "hexagon"
+    (corners 2 U/3) dead_time [s] between switches, and switching [Hz]: each phase loses 4/3 of
+    dead_time switching U along its current
     """
 
     voltage: float
@@ -35,7 +37,9 @@ class Inverter:
             self.switching, "Inverter: switching", zero=True
         )
         if lost >= 0.2:
-            raise InvalidInput(f"Inverter: dead_time times switching is {lost:g}, expected well below 1")
+            raise InvalidInput(
+                f"Inverter: dead_time times switching is {lost:g}, expected well below 1"
+            )
 
     @property
     def lost(self) -> float:
@@ -48,7 +52,9 @@ class Inverter:
         if self.limit == "circle":
             reach = self.voltage / np.sqrt(3.0)
         else:  # distance of the hexagon's edge in this direction: edges at 30 deg + k 60 deg from the first corner
-            edges = [abs_(u_a * np.cos(a) + u_b * np.sin(a)) for a in np.deg2rad([30.0, 90.0, 150.0])]
+            edges = [
+                abs_(u_a * np.cos(a) + u_b * np.sin(a)) for a in np.deg2rad([30.0, 90.0, 150.0])
+            ]
             widest = casadi.fmax(casadi.fmax(edges[0], edges[1]), edges[2])
             reach = self.voltage / np.sqrt(3.0) * size / casadi.fmax(widest, 1e-12)
         factor = casadi.fmin(1.0, reach / size)
@@ -63,8 +69,9 @@ def abs_(x: Any) -> Any:
 class CurrentLoop:
     """Field-oriented PI of two degrees of freedom with the speed inside its integrator (decoupled).
 
-    bandwidth [rad/s] alpha: u = alpha L (i* - i) + w - alpha L i,  w' = (alpha + j w_e)(u_realised - v): both axes are
-    first-order lags of 1/alpha at any speed. period [s]; delay: whole periods from sampling to the bridge.
+    bandwidth [rad/s] alpha: u = alpha L (i* - i) + w - alpha L i,  w' = (alpha + j w_e)(u_realised
+    - v): both axes are first-order lags of 1/alpha at any speed. period [s]; delay: whole periods
+      from sampling to the bridge.
     limit [A peak]: of the current that the outer loops may ask for
     Source: [Briz2000] eq. 14-16 (complex vectors).
     """
@@ -82,7 +89,8 @@ class CurrentLoop:
             raise InvalidInput(f"CurrentLoop: delay is {self.delay} periods, expected 0 or 1")
         if self.bandwidth * self.period > 1.0:
             raise InvalidInput(
-                f"CurrentLoop: bandwidth {self.bandwidth:g} rad/s is too fast for {self.period:g} s: keep it below "
+                f"CurrentLoop: bandwidth {self.bandwidth:g} rad/s is too fast for {self.period:g} "
+                "s: keep it below "
                 f"{1.0 / self.period:g} rad/s"
             )
         if not self.limit > 0:
@@ -91,9 +99,11 @@ class CurrentLoop:
 
 @dataclass(frozen=True)
 class VelocityLoop:
-    """PI of two degrees of freedom on the speed: torque = alpha J (w* - w) + v - alpha J w, v' = alpha (torque - v).
+    """PI of two degrees of freedom on the speed: torque = alpha J (w* - w) + v - alpha J w,
+    v' = alpha (torque - v).
 
-    bandwidth [rad/s]; limit [N m]; inertia [kg m^2] it is designed for (left out: the motor's and the load's);
+    bandwidth [rad/s]; limit [N m]; inertia [kg m^2] it is designed for (left out: the motor's and
+    the load's);
     every: periods of the current loop between its samples
     """
 
@@ -106,12 +116,15 @@ class VelocityLoop:
         positive(self.bandwidth, "VelocityLoop: bandwidth")
         whole(self.every, "VelocityLoop: every")
         if not self.limit > 0:
-            raise InvalidInput(f"VelocityLoop: limit is {self.limit!r} N m, expected a number above 0")
+            raise InvalidInput(
+                f"VelocityLoop: limit is {self.limit!r} N m, expected a number above 0"
+            )
 
 
 @dataclass(frozen=True)
 class PositionLoop:
-    """speed* = feed_forward target' + gain (target - angle); gain [1/s]; limit [rad/s]; every: as for VelocityLoop."""
+    """speed* = feed_forward target' + gain (target - angle); gain [1/s]; limit [rad/s]; every:
+    as for VelocityLoop."""
 
     gain: float = 20.0
     feed_forward: float = 1.0
@@ -136,7 +149,8 @@ class Cascade:
         inner = self.current.bandwidth
         if self.velocity.bandwidth > 0.5 * inner:
             raise InvalidInput(
-                f"Cascade: the speed loop ({self.velocity.bandwidth:g} rad/s) must be slower than half the current "
+                f"Cascade: the speed loop ({self.velocity.bandwidth:g} rad/s) must be slower than "
+                "half the current "
                 f"loop ({inner:g} rad/s)"
             )
 
@@ -145,7 +159,8 @@ class Cascade:
 class Thermal:
     """Winding temperature: capacity T' = losses - (T - ambient) / resistance.
 
-    resistance [K/W] to the ambient, capacity [J/K], ambient and highest [deg C]: their products are the time of I^2 t
+    resistance [K/W] to the ambient, capacity [J/K], ambient and highest [deg C]: their products are
+    the time of I^2 t
     """
 
     resistance: float
@@ -157,7 +172,9 @@ class Thermal:
         positive(self.resistance, "Thermal: resistance")
         positive(self.capacity, "Thermal: capacity")
         if not self.highest > self.ambient:
-            raise InvalidInput(f"Thermal: highest {self.highest:g} must be above ambient {self.ambient:g} deg C")
+            raise InvalidInput(
+                f"Thermal: highest {self.highest:g} must be above ambient {self.ambient:g} deg C"
+            )
 
     @property
     def time(self) -> float:
@@ -165,7 +182,8 @@ class Thermal:
         return self.resistance * self.capacity
 
     def overload_time(self, losses: float) -> float:
-        """How long [s] losses [W] may last from ambient until the highest temperature; inf: for ever."""
+        """How long [s] losses [W] may last from ambient until the highest temperature; inf:
+        for ever."""
         rise = positive(losses, "Thermal: losses", zero=True) * self.resistance
         allowed = self.highest - self.ambient
         return np.inf if rise <= allowed else float(-self.time * np.log1p(-allowed / rise))

@@ -20,41 +20,56 @@ from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.sampling import Sampled
 
 
-def step_function(controller: Any, robot: Mechanism, period: float | None = None) -> casadi.Function:
-    """(t, q, v, memory, reference) -> (tau, next memory): one sample of a controller, its gains written in.
+def step_function(
+    controller: Any, robot: Mechanism, period: float | None = None
+) -> casadi.Function:
+    """(t, q, v, memory, reference) -> (tau, next memory): one sample of a controller,
+    its gains written in.
 
     period [s]: that of Sampled if the controller is one.
-    reference: the law's targets where they are numbers, one after the other; a target that is a function of time is
-    written in, and the reference empty.
+    reference: the law's targets where they are numbers, one after the other; a target that is a
+    function of time is written in, and the reference empty.
     """
     return traced_step(controller, robot, period)[0]
 
 
-def traced_step(controller: Any, robot: Mechanism, period: float | None) -> tuple[casadi.Function, np.ndarray, float]:
+def traced_step(
+    controller: Any, robot: Mechanism, period: float | None
+) -> tuple[casadi.Function, np.ndarray, float]:
     """(the function of one sample, the reference that the controller has, its period [s])."""
     law = as_controller(controller)
     if isinstance(law, Sampled):
         if law.delay:
             raise InvalidInput(
-                f"export_c: Sampled has a delay of {law.delay:g} s, which the machine itself makes; "
+                f"export_c: Sampled has a delay of {law.delay:g} s, which the machine "
+                "itself makes; "
                 f"export Sampled(law, {law.period:g}) without it"
             )
         if period is not None and abs(period - law.period) > 1e-12:
             raise InvalidInput(
-                f"export_c: period is {period:g} s, but Sampled has {law.period:g} s; leave the period out"
+                f"export_c: period is {period:g} s, but Sampled has {law.period:g} s; leave the "
+                "period out"
             )
         period, law = law.period, law.controller
     if period is None:
-        raise InvalidInput("export_c: period is None, expected the time between samples [s], or Sampled(law, period)")
+        raise InvalidInput(
+            "export_c: period is None, expected the time between samples [s], or "
+            "Sampled(law, period)"
+        )
     T = positive(period, "export_c: period")
     plant = plant_of(robot)
     bound = law.bound(plant)
     if bound.samplers():
-        raise NotPossible("export_c: laws of several rates are exported one by one: each Sampled part has its own file")
+        raise NotPossible(
+            "export_c: laws of several rates are exported one by one: each Sampled part has its "
+            "own file"
+        )
     if bound.python:
         raise NotPossible(f"export_c: {bound.python}")
     if bound.sequences:
-        raise NotPossible("export_c: rows a step are no law; give the target as numbers or as a function of time")
+        raise NotPossible(
+            "export_c: rows a step are no law; give the target as numbers or as a function of time"
+        )
     return *_traced(bound, plant, T), T
 
 
@@ -64,7 +79,9 @@ def _traced(bound: Bound, plant: Plant, period: float) -> tuple[casadi.Function,
     numbers, asked, wanted = {}, [SX(0, 1)], [np.zeros(0)]
     for name, x in bound.parameters.items():
         if x.ndim != 1 and x.size != x.shape[-1]:
-            raise InvalidInput(f"export_c: {name} has shape {x.shape}: a batch of gain sets; choose one")
+            raise InvalidInput(
+                f"export_c: {name} has shape {x.shape}: a batch of gain sets; choose one"
+            )
         numbers[name] = SX(x.ravel())
         if name.endswith("_target"):
             numbers[name] = SX.sym(name, x.size)
@@ -73,12 +90,18 @@ def _traced(bound: Bound, plant: Plant, period: float) -> tuple[casadi.Function,
     tau, after = bound.sample(plant, t, q, v, memory, numbers, SX(period))
     inputs = [t, q, v, memory, casadi.vertcat(*asked)]
     names = ["t", "q", "v", "memory", "reference"], ["tau", "next"]
-    function = casadi.Function("law", inputs, [casadi.densify(tau), casadi.densify(after)], *names, {"cse": True})
+    function = casadi.Function(
+        "law", inputs, [casadi.densify(tau), casadi.densify(after)], *names, {"cse": True}
+    )
     return function, np.concatenate(wanted)
 
 
 def export_c(
-    controller: Any, robot: Mechanism, path: str | Path, period: float | None = None, vectors: int = 20
+    controller: Any,
+    robot: Mechanism,
+    path: str | Path,
+    period: float | None = None,
+    vectors: int = 20,
 ) -> Path:
     """Write `path` (.c) with its header and test vectors beside it; gives the path.
 
@@ -87,7 +110,8 @@ def export_c(
         NAME_init(&state);
         NAME_step(&state, t, q, v, reference, tau);      every period
 
-    q, v: measured [rad, m; rad/s, m/s]; reference: the target, NAME_NR numbers, or 0 for the one that is written in;
+    q, v: measured [rad, m; rad/s, m/s]; reference: the target, NAME_NR numbers, or 0 for the one
+    that is written in;
     tau: joint forces [N m, N]. NAME_vectors.csv has `vectors` rows of inputs and
     results of a run of samples, to check a port with.
     """
@@ -129,7 +153,9 @@ def export_c(
             wanted=", ".join(f"{x:.17g}" for x in reference) or "0.0",
         ),
     )
-    write_atomically(place.with_name(f"{name}_vectors.csv"), _vectors(function, T, vectors, reference))
+    write_atomically(
+        place.with_name(f"{name}_vectors.csv"), _vectors(function, T, vectors, reference)
+    )
     return place
 
 
@@ -142,16 +168,23 @@ def _named(law: Any) -> str:
     return type(law).__name__ if inner is None else f"{type(law).__name__}({_named(inner)})"
 
 
-def stepped(function: casadi.Function, q: Any, v: Any, period: float, reference: Any = ()) -> np.ndarray:
-    """tau (n, nv) over samples q (n, nq), v (n, nv), the memory carried on; reference: the target's numbers."""
+def stepped(
+    function: casadi.Function, q: Any, v: Any, period: float, reference: Any = ()
+) -> np.ndarray:
+    """tau (n, nv) over samples q (n, nq), v (n, nv), the memory carried on; reference:
+    the target's numbers."""
     wanted = as_doubles(reference, "stepped: reference").ravel()
     if len(wanted) != function.numel_in(4):
-        raise InvalidInput(f"stepped: reference has {len(wanted)} numbers, expected {function.numel_in(4)}")
+        raise InvalidInput(
+            f"stepped: reference has {len(wanted)} numbers, expected {function.numel_in(4)}"
+        )
     rows, speeds = as_doubles(q, "stepped: q"), as_doubles(v, "stepped: v")
     count = len(rows)
     if rows.shape != (count, function.numel_in(1)) or speeds.shape != (count, function.numel_in(2)):
         expected = f"(n, {function.numel_in(1)}) and (n, {function.numel_in(2)})"
-        raise InvalidInput(f"stepped: q has shape {rows.shape} and v {speeds.shape}, expected {expected}")
+        raise InvalidInput(
+            f"stepped: q has shape {rows.shape} and v {speeds.shape}, expected {expected}"
+        )
     if not count:
         return np.zeros((0, function.numel_out(0)))
     chain = function.mapaccum("chain", count, ["memory"], ["next"])
@@ -164,7 +197,11 @@ def _vectors(function: casadi.Function, period: float, count: int, reference: np
     nq, nv = function.numel_in(1), function.numel_in(2)
     q, v = 0.5 * random.standard_normal((count, nq)), 0.5 * random.standard_normal((count, nv))
     tau = stepped(function, q, v, period, reference)
-    head = [*[f"q{k}" for k in range(nq)], *[f"v{k}" for k in range(nv)], *[f"tau{k}" for k in range(nv)]]
+    head = [
+        *[f"q{k}" for k in range(nq)],
+        *[f"v{k}" for k in range(nv)],
+        *[f"tau{k}" for k in range(nv)],
+    ]
     rows = [",".join(f"{x:.17g}" for x in (*a, *b, *c)) for a, b, c in zip(q, v, tau, strict=True)]
     return "\n".join([",".join(head), *rows]) + "\n"
 

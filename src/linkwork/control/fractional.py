@@ -1,4 +1,5 @@
-"""Fractional order: derivatives and integrals of any order in (-1, 2) by Gruenwald and Letnikov's sum."""
+"""Fractional order: derivatives and integrals of any order in (-1, 2) by Gruenwald and Letnikov's
+sum."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def checked_order(order: Any, who: str) -> float:
 def fractional_weights(order: float, memory: int) -> np.ndarray:
     """Weights w_0 .. w_memory (memory + 1,) of the sum that gives a derivative of fractional order.
 
-        x^(order)(k T) = T^-order sum_j w_j x((k - j) T),    w_0 = 1,  w_j = (1 - (1 + order)/j) w_{j-1}
+        x^(order)(k T) = T^-order sum_j w_j x((k - j) T),    w_0 = 1,  w_j = (1 - (1 + order)/j)
+        w_{j-1}
 
     w_j = (-1)^j binomial(order, j). Source: [Bruzzone2022] eq. 15 and 16 for order 1/2.
     """
@@ -37,8 +39,11 @@ def fractional_weights(order: float, memory: int) -> np.ndarray:
     return np.concatenate([[1.0], np.cumprod(ratios)])
 
 
-def fractional_derivative(x: ArrayLike, period: float, order: float, memory: int | None = None) -> np.ndarray:
-    """The derivative (..., T) of fractional order of whole signals (..., T) sampled every `period` [s].
+def fractional_derivative(
+    x: ArrayLike, period: float, order: float, memory: int | None = None
+) -> np.ndarray:
+    """The derivative (..., T) of fractional order of whole signals (..., T) sampled every `period`
+    [s].
 
     memory   how many past samples count; left out: all. Signals are zero before their first sample.
     """
@@ -48,7 +53,9 @@ def fractional_derivative(x: ArrayLike, period: float, order: float, memory: int
     signal, order = finite_doubles(x, f"{who}: x"), checked_order(order, who)
     period = positive(period, f"{who}: period")
     if signal.ndim < 1 or signal.shape[-1] < 1:
-        raise InvalidInput(f"{who}: x has shape {signal.shape}, expected (..., T) with T of at least 1")
+        raise InvalidInput(
+            f"{who}: x has shape {signal.shape}, expected (..., T) with T of at least 1"
+        )
     length = signal.shape[-1]
     reach = length - 1 if memory is None else min(whole(memory, f"{who}: memory"), length - 1)
     if reach < 1:
@@ -61,12 +68,15 @@ def fractional_derivative(x: ArrayLike, period: float, order: float, memory: int
 class FractionalFilter:
     """A derivative of fractional order of samples as they come, with a short memory.
 
-    order    in (-1, 2); period: time between samples [s]; memory: past samples that count (n of the paper)
+    order    in (-1, 2); period: time between samples [s]; memory: past samples that count
+             (n of the paper)
     shape    of one sample; () for a number
     The filter starts empty: samples before the first are zero. Source: [Bruzzone2022] section 3.
     """
 
-    def __init__(self, order: float, period: float, memory: int = 10, shape: int | tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, order: float, period: float, memory: int = 10, shape: int | tuple[int, ...] = ()
+    ) -> None:
         self.order = checked_order(order, "FractionalFilter")
         self.period = positive(period, "FractionalFilter: period")
         self.memory = whole(memory, "FractionalFilter: memory")
@@ -84,7 +94,8 @@ class FractionalFilter:
 
     @property
     def equivalent_damping(self) -> float:
-        """The filter less its dc gain acts on slow signals as this times their first derivative [s^(1-order)].
+        """The filter less its dc gain acts on slow signals as this times their first derivative
+        [s^(1-order)].
 
         -T^(1-order) sum_j j w_j; for the half derivative sqrt(T) n S_n, nearly sqrt(n T / pi).
         """
@@ -97,17 +108,22 @@ class FractionalFilter:
         return np.exp(-1j * at[..., None] * delays) @ self.gains
 
     def update(self, sample: ArrayLike, interval: float | None = None) -> np.ndarray:
-        """The derivative after one more sample; `interval` since the last one is checked if given."""
+        """The derivative after one more sample; `interval` since the last one is checked if
+        given."""
         if type(sample) is np.ndarray and sample.dtype == np.float64:
             value = sample
         else:
             value = as_doubles(sample, "FractionalFilter: sample")
         if value.shape != self.shape:
-            raise InvalidInput(f"FractionalFilter: sample has shape {value.shape}, expected {self.shape}")
+            raise InvalidInput(
+                f"FractionalFilter: sample has shape {value.shape}, expected {self.shape}"
+            )
         flat = value.ravel()
         # a finite square says that all are finite; an overflowing one asks each of them
         if not math.isfinite(flat.dot(flat)) and not np.isfinite(value).all():
-            raise InvalidInput(f"FractionalFilter: sample is {value.tolist()}: it is not taken into the history")
+            raise InvalidInput(
+                f"FractionalFilter: sample is {value.tolist()}: it is not taken into the history"
+            )
         if interval is not None and abs(interval - self.period) > 1e-6 * self.period:
             raise InvalidInput(
                 f"FractionalFilter: the sample interval changed from {1e3 * self.period:g} to "
@@ -117,7 +133,9 @@ class FractionalFilter:
         at = self._newest = self._newest - 1 if self._newest else self.memory
         self._history[at] = self._history[at + size] = value
         window = self._history[at : at + size]
-        return self.gains.dot(window) if window.ndim < 3 else np.tensordot(self.gains, window, axes=1)
+        return (
+            self.gains.dot(window) if window.ndim < 3 else np.tensordot(self.gains, window, axes=1)
+        )
 
     def reset(self) -> None:
         """Forget every sample."""

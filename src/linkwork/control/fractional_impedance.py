@@ -24,20 +24,28 @@ from linkwork.simulation.task_space import AXES, TaskSpace
 
 
 class FractionalImpedance(Controller):
-    """tau = J' [(K - c HD) e + D e' + HD e^(order)] + forces that hold the arm still,  e = target - place.
+    """tau = J' [(K - c HD) e + D e' + HD e^(order)] + forces that hold the arm still,
+    e = target - place.
 
-    frame          whose place is controlled;  axes: of ("x", "y", "z", "rx", "ry", "rz"), world axes
-    stiffness K    [N/m, N m/rad];  damping D [N s/m, N m s/rad];  half_damping HD [N s^order/m, ...]: a number, one an
-                   axis, a symmetric positive semidefinite matrix, or batches (..., m), (..., m, m) of them
-    target         as many numbers as axes (position [m], rotation vector [rad]), a pose, a function of time, PerStep
-    memory, order  of the fractional derivative, by samples of the error; samples before the first are zero
-    compensate     c = the filter's dc gain, so that the stiffness at rest is K exactly (eq. 17); False: c = 0 (eq. 14).
-                   K - c HD may well be negative: the filter gives back what is taken.
-    model          robot that the law believes in for gravity and springs; left out: the real one with its payload
-    velocity       "difference": e' is the backward difference of samples, as the paper's results imply; "measured"
+    frame          whose place is controlled;  axes: of ("x", "y", "z", "rx", "ry", "rz"), world
+    axes stiffness K    [N/m, N m/rad];  damping D [N s/m, N m s/rad];  half_damping HD
+                   [N s^order/m, ...]: a number, one an axis, a symmetric positive semidefinite
+                   matrix, or batches (..., m), (..., m, m) of them
+    target         as many numbers as axes (position [m], rotation vector [rad]), a pose, a function
+                   of time, PerStep
+    memory, order  of the fractional derivative, by samples of the error; samples before the first
+                   are zero
+    compensate     c = the filter's dc gain, so that the stiffness at rest is K exactly (eq. 17);
+                   False: c = 0 (eq. 14). K - c HD may well be negative: the filter gives back what
+                   is taken.
+    model          robot that the law believes in for gravity and springs; left out: the real one
+                   with its payload
+    velocity       "difference": e' is the backward difference of samples, as the paper's results
+                   imply; "measured"
 
-    It runs inside Sampled, whose period is that of the filter. Gravity (and springs) are compensated by the law itself:
-    do not add GravityCompensation. What the gripper holds is known if it is the run's payload.
+    It runs inside Sampled, whose period is that of the filter. Gravity (and springs) are
+    compensated by the law itself: do not add GravityCompensation. What the gripper holds is known
+    if it is the run's payload.
     Source: [Bruzzone2022] eq. 11, 14, 17. Corrected: K = 8e5 N/m is printed for 8e3 N/m.
     """
 
@@ -84,7 +92,8 @@ class FractionalImpedance(Controller):
         return rows.reshape(*rows.shape[:-1], m, m)
 
     def history_gains(self, period: float) -> np.ndarray:
-        """(m, (memory + 1) m): the wrench is this times the errors in one row, newest first (one gain set).
+        """(m, (memory + 1) m): the wrench is this times the errors in one row,
+        newest first (one gain set).
 
         A_0 = K + D/T + c HD (w_0 - sum w),  A_1 = -D/T + c HD w_1,  A_j = c HD w_j,  c = T^-order
         """
@@ -92,7 +101,9 @@ class FractionalImpedance(Controller):
         if T in self._gains:
             return self._gains[T]
         if self.stiffness.ndim + self.damping.ndim + self.half_damping.ndim > 3:
-            raise InvalidInput("FractionalImpedance: wrench needs one gain set, this law has a batch of them")
+            raise InvalidInput(
+                "FractionalImpedance: wrench needs one gain set, this law has a batch of them"
+            )
         K, D, HD = (x.reshape(m, m) for x in (self.stiffness, self.damping, self.half_damping))
         parts = [T**-self.order * w * HD for w in self.weights]
         parts[0] = parts[0] + K + D / T
@@ -103,7 +114,8 @@ class FractionalImpedance(Controller):
         return self._gains.setdefault(T, np.ascontiguousarray(np.hstack(parts)))
 
     def wrench(self, errors: ArrayLike, period: float) -> np.ndarray:
-        """The Cartesian force (m,) [N, N m] after errors (n, m), newest first; older ones are zero."""
+        """The Cartesian force (m,) [N, N m] after errors (n, m), newest first; older ones are
+        zero."""
         if type(errors) is np.ndarray and errors.dtype == np.float64:
             history = errors
         else:
@@ -111,7 +123,8 @@ class FractionalImpedance(Controller):
         m = len(self.space.axes)
         if history.ndim != 2 or history.shape[1] != m:
             raise InvalidInput(
-                f"FractionalImpedance: errors has shape {history.shape}, expected (n, {m}), newest first"
+                f"FractionalImpedance: errors has shape {history.shape}, expected (n, {m}), "
+                "newest first"
             )
         flat = history.ravel()
         # a finite square says that all are finite; an overflowing one asks each of them
@@ -127,7 +140,8 @@ class FractionalImpedance(Controller):
         return gains[:, :size].dot(flat[:size])
 
     def split(self, period: float) -> Controller:
-        """The same law with its stiffness and compensation continuous and only its damping sampled (scheme C)."""
+        """The same law with its stiffness and compensation continuous and only its damping sampled
+        (scheme C)."""
         held = FractionalImpedance.__new__(FractionalImpedance)
         held.__dict__ |= self.__dict__
         held._gains = {}
@@ -148,7 +162,8 @@ def _force(law: Any, gains: Mapping[str, Any], errors: Any, rate: Any, period: A
     filtered = weights[0] * errors[0]
     for w, past in zip(weights[1:], errors[1:], strict=True):
         filtered = filtered + w * past
-    if law.compensate:  # the constant part of the filter is taken off here, so that the stiffness stays K
+    # the constant part of the filter is taken off here, so that the stiffness stays K
+    if law.compensate:
         filtered = filtered - weights.sum() * e
     return force + times(gains["half_damping"], m, scale * filtered)
 
@@ -172,18 +187,25 @@ class _BoundFractional(BoundTaskLaw):
         e, jacobian, moving = self.errors(plant, t, q, p)
         past = [m[k * n : (k + 1) * n] for k in range(self.memory // n)]
         rate = (e - past[0]) / period if self.velocity == "difference" else moving - jacobian @ v
-        gains = {name: p[f"{self.prefix}_{name}"] for name in ("stiffness", "damping", "half_damping")}
+        gains = {
+            name: p[f"{self.prefix}_{name}"] for name in ("stiffness", "damping", "half_damping")
+        }
         tau = transposed_times(jacobian, _force(self, gains, [e, *past], rate, period))
-        return tau + model.gravity(q, t) if self.balances else tau, joined([e, part(m, 0, self.memory - n)])
+        return tau + model.gravity(q, t) if self.balances else tau, joined(
+            [e, part(m, 0, self.memory - n)]
+        )
 
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
-        """Its own exact map, from the stiffness that holds in this run; split laws (scheme C) are not judged."""
+        """Its own exact map, from the stiffness that holds in this run;
+        split laws (scheme C) are not judged."""
         gains, mass = self.single("stiffness", "damping", "half_damping"), self.mass(plant, q)
         if gains is None or mass is None or not self.balances or self.velocity != "difference":
             return ""
         memory, late = self.memory // len(self.space.axes), round(delay / period)
         K, D, HD = gains
-        verdict = SampledStability(mass, K, D, HD, period, memory, late, self.order, self.compensate)
+        verdict = SampledStability(
+            mass, K, D, HD, period, memory, late, self.order, self.compensate
+        )
         if verdict.radius <= 1.0 + 1e-6:
             return ""
         if not HD.any():
@@ -196,12 +218,15 @@ class _BoundFractional(BoundTaskLaw):
 
 
 class TaskSpring(Controller):
-    """tau = J' K (target - place) + forces that hold the arm still; K any symmetric matrix, also a negative one.
+    """tau = J' K (target - place) + forces that hold the arm still; K any symmetric matrix,
+    also a negative one.
 
     Continuous. On its own it does not damp: it is the elastic part of other laws.
     """
 
-    def __init__(self, frame: str, stiffness: ArrayLike, target: Any, axes: Any = AXES, model: Any = None) -> None:
+    def __init__(
+        self, frame: str, stiffness: ArrayLike, target: Any, axes: Any = AXES, model: Any = None
+    ) -> None:
         self.space = TaskSpace.of(frame, axes, "TaskSpring")
         self.stiffness = gain_rows(stiffness, len(self.space.axes), "TaskSpring: stiffness")
         self.target, self.model = task_source(target, "TaskSpring"), model
@@ -215,7 +240,9 @@ class _BoundSpring(BoundTaskLaw):
         super().__init__(spring.space, spring.target, spring.model, plant, prefix, "TaskSpring")
         self.parameters[f"{prefix}_stiffness"] = spring.stiffness
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         e, jacobian, _ = self.errors(plant, t, q, p)
         force = times(p[f"{self.prefix}_stiffness"], len(self.space.axes), e)
         return transposed_times(jacobian, force) + self.believed(plant).gravity(q, t), s

@@ -1,4 +1,5 @@
-"""Grip sequence: close, turn and open in an order that holds the object, with the time of a cycle."""
+"""Grip sequence: close, turn and open in an order that holds the object, with the time of a
+cycle."""
 
 from __future__ import annotations
 
@@ -19,13 +20,15 @@ TEXTS = ("name", "source")
 
 @dataclass(frozen=True)
 class GripSequence:
-    """What a gripper is told, act after act: each begins when the one before is done, or at a time `at` [s] after it.
+    """What a gripper is told, act after act: each begins when the one before is done,
+    or at a time `at` [s] after it.
 
     gripper       RotaryGripper: forces beyond its peak current are refused
     stroke        [s] to open or to close
     velocity, acceleration   [rad/s, rad/s^2] of turns
-    A turn while the fingers move, and a force while the gripper turns, are refused: the train couples both motors, so
-    that the object would be dropped or crushed. `end` [s], `per_minute` and `acts` say what the cycle takes.
+    A turn while the fingers move, and a force while the gripper turns, are refused: the train
+    couples both motors, so that the object would be dropped or crushed. `end` [s], `per_minute` and
+    `acts` say what the cycle takes.
     """
 
     gripper: RotaryGripper
@@ -36,7 +39,9 @@ class GripSequence:
 
     def __post_init__(self) -> None:
         if not isinstance(self.gripper, RotaryGripper):
-            raise InvalidInput(f"GripSequence: gripper is {type(self.gripper).__name__}, expected RotaryGripper")
+            raise InvalidInput(
+                f"GripSequence: gripper is {type(self.gripper).__name__}, expected RotaryGripper"
+            )
         for name in ("stroke", "velocity", "acceleration"):
             positive(getattr(self, name), f"GripSequence: {name}")
 
@@ -52,14 +57,18 @@ class GripSequence:
         return 60.0 / self.end
 
     def grip(self, force: float, at: float | None = None) -> GripSequence:
-        """Close, or change the force, to a set-point [N]; a change of force alone takes no time here."""
+        """Close, or change the force, to a set-point [N];
+        a change of force alone takes no time here."""
         wanted = positive(force, "GripSequence: force")
         self.gripper.current(wanted)  # beyond the peak current it is refused here
         holds = any(name.startswith("grip") for name, *_ in self._since_opening)
         return self._then(f"grip at {wanted:g} N", 0.0 if holds else self.stroke, at)
 
-    def turn(self, angle: float, at: float | None = None, lasting: float | None = None) -> GripSequence:
-        """Turn by an angle [rad] within the limits; lasting [s]: as measured, a lift beside it included."""
+    def turn(
+        self, angle: float, at: float | None = None, lasting: float | None = None
+    ) -> GripSequence:
+        """Turn by an angle [rad] within the limits; lasting [s]: as measured,
+        a lift beside it included."""
         way = abs(number(angle, "GripSequence: angle"))
         needed = trapezoid_time(way, self.velocity, self.acceleration) if way else 0.0
         time = needed if lasting is None else positive(lasting, "GripSequence: lasting")
@@ -78,7 +87,8 @@ class GripSequence:
         for other, start, ends in self.acts[-1:]:
             if begins < ends - 1e-12:
                 raise NotPossible(
-                    f"GripSequence: {name} at {begins:g} s: {other} from {start:g} s lasts until {ends:g} s"
+                    f"GripSequence: {name} at {begins:g} s: {other} from {start:g} s lasts until "
+                    f"{ends:g} s"
                 )
         if not begins >= 0:
             raise InvalidInput(f"GripSequence: at is {begins:g} s, expected a time of at least 0")
@@ -86,7 +96,11 @@ class GripSequence:
 
 
 def gripper_table() -> list[dict[str, Any]]:
-    """Grippers that paper 09 compares: names, sources, and numbers (None where none is published)."""
+    """Grippers that paper 09 compares: names, sources, and numbers (None where none is
+    published)."""
     text = (files("linkwork") / "control" / "grippers.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines())
-    return [{key: x if key in TEXTS else (float(x) if x else None) for key, x in row.items()} for row in rows]
+    return [
+        {key: x if key in TEXTS else (float(x) if x else None) for key, x in row.items()}
+        for row in rows
+    ]

@@ -1,4 +1,5 @@
-"""Grip simulation: force, turn and currents of a rotary gripper with its sampled cascades, in machine code."""
+"""Grip simulation: force, turn and currents of a rotary gripper with its sampled cascades,
+in machine code."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ COLUMNS = ("force", "turn", "current1", "current2")
 class GripRun(Tabular, ByName[np.ndarray]):
     """Rows over time: force [N], turn [rad], current1, current2 [A]; (..., T).
 
-    sag, peak   [N] largest fall and rise of the force from its set-point;  end: turn at the end less what was asked
+    sag, peak   [N] largest fall and rise of the force from its set-point;  end: turn at the end
+    less what was asked
     """
 
     time: np.ndarray
@@ -104,7 +106,8 @@ def simulate_grip(
     voltage: ArrayLike | None = None,
     limited: bool = False,
 ) -> GripRun:
-    """Grip at a force [N], then turn by an angle [rad] from `start` on, the fingers holding; arrays broadcast.
+    """Grip at a force [N], then turn by an angle [rad] from `start` on, the fingers holding;
+    arrays broadcast.
 
     velocity [rad/s], acceleration [rad/s^2]   of the trapezoidal turn
     duration        [s]; left out: 0.25 s after the turn
@@ -115,10 +118,11 @@ def simulate_grip(
     sampled         loops at 50, 200 and 400 us over steps of 10 us; False: continuous loops
     differentiator  time constant of the acceleration's set-point [s]; left out: that of the drives
     limited         True: currents that are asked for stay within the peak current of the drives
-    voltage         [V] that the drives have, either sign; the integrators wait while it is all used, unless
-                    their error leads back from the limit. None: endless
-    The sequence is grip, turn, hold: the run starts in equilibrium at the force, and a turn that would begin at once or
-    a force that changes while it turns is refused by there being no way to ask for it; `start` must be positive.
+    voltage         [V] that the drives have, either sign; the integrators wait while it is all
+                    used, unless their error leads back from the limit. None: endless
+    The sequence is grip, turn, hold: the run starts in equilibrium at the force, and a turn that
+    would begin at once or a force that changes while it turns is refused by there being no way to
+    ask for it; `start` must be positive.
     """
     if not 0 < number(start, "simulate: start") < np.inf:
         told = "no turn while closing, expected a time above 0"
@@ -130,7 +134,9 @@ def simulate_grip(
         "turn": finite_doubles(turn, "simulate: turn"),
         "velocity": positive_array(velocity, "simulate: velocity"),
         "acceleration": positive_array(acceleration, "simulate: acceleration"),
-        "k": finite_doubles(gripper.coupling if coupling is None else coupling, "simulate: coupling"),
+        "k": finite_doubles(
+            gripper.coupling if coupling is None else coupling, "simulate: coupling"
+        ),
         "stiffness": positive_array(stiffness, "simulate: stiffness"),
         "damping": positive_array(damping, "simulate: damping", zero=True),
         "friction": positive_array(friction, "simulate: friction", zero=True),
@@ -163,16 +169,22 @@ def _turning(asked: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return top, np.where(distance > 0, distance / top + top / a, 0.0)
 
 
-def _counted(start: float, lasting: float, duration: float | None, sample: float, runs: int) -> tuple[int, int]:
+def _counted(
+    start: float, lasting: float, duration: float | None, sample: float, runs: int
+) -> tuple[int, int]:
     """(steps a row, rows) of a run."""
     ends = start + lasting + 0.25
     total = ends if duration is None else positive(duration, "simulate: duration")
     if total < start:
-        raise InvalidInput(f"simulate: duration {total:g} s ends before the turn begins at {start:g} s")
+        raise InvalidInput(
+            f"simulate: duration {total:g} s ends before the turn begins at {start:g} s"
+        )
     deadlines.check_steps(total / STEP * runs, "simulate")
     every = round(positive(sample, "simulate: sample") / STEP)
     if every < 1 or abs(every * STEP - sample) > 1e-9:
-        raise InvalidInput(f"simulate: sample {sample:g} s is no whole number of steps of {STEP:g} s")
+        raise InvalidInput(
+            f"simulate: sample {sample:g} s is no whole number of steps of {STEP:g} s"
+        )
     return every, round(total / sample)
 
 
@@ -215,7 +227,12 @@ def _equilibrium(inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     i1 = f * l_f / (K_t * g_f)
     i2 = k * i1 / g_c
     turned = i2 / (inputs["loops"][..., 2] * inputs["loops"][..., 3])
-    x = {"i1": i1, "i2": i2, "phi1": g_f * f / (stiffness * l_f) + k * turned, "phi2": -g_c * turned}
+    x = {
+        "i1": i1,
+        "i2": i2,
+        "phi1": g_f * f / (stiffness * l_f) + k * turned,
+        "phi2": -g_c * turned,
+    }
     x |= {
         "a1": R * i1,
         "a2": R * i2,
@@ -262,7 +279,8 @@ def _motion(x: SX, u: SX, p: Mapping[str, SX]) -> tuple[SX, SX]:
 
 
 def differentiated(x: Any, kept: Any, T: Any) -> tuple[Any, Any]:
-    """(rate of x through the lag T, rate of what the differentiator keeps): s/(T s + 1) (eqs. 11 and 12)."""
+    """(rate of x through the lag T, rate of what the differentiator keeps):
+    s/(T s + 1) (eqs. 11 and 12)."""
     rate = x / T - kept
     return rate, rate / T
 
@@ -273,26 +291,39 @@ def _errors(x: SX, c: Mapping[str, SX], p: Mapping[str, SX], t: SX) -> tuple[SX,
     eps, kept = differentiated(speed, c["ad"], p["loops"][4])
     wanted = p["set"] * p["train"][2] / (p["motor"][0] * p["train"][0])
     peak = p["limits"][0]
-    return clipped(wanted + p["gains"][0] * eps, peak) - x[0], clipped(c["i_set"], peak) - x[1], kept
+    return (
+        clipped(wanted + p["gains"][0] * eps, peak) - x[0],
+        clipped(c["i_set"], peak) - x[1],
+        kept,
+    )
 
 
 @cache
 def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
-    """The whole drive as one scan: RK4 on the plant, and the loops at their periods or continuous."""
+    """The whole drive as one scan: RK4 on the plant, and the loops at their periods or
+    continuous."""
     state = dict.fromkeys((*PLANT, *CONTROL), 1)
 
     def split(symbols: Mapping[str, SX]) -> tuple[SX, dict[str, SX], dict[str, SX]]:
         x = casadi.vertcat(*[symbols[name] for name in PLANT])
-        return x, {name: symbols[name] for name in CONTROL}, {name: symbols[name] for name in PARAMETERS}
+        return (
+            x,
+            {name: symbols[name] for name in CONTROL},
+            {name: symbols[name] for name in PARAMETERS},
+        )
 
     def turned(x: SX, p: Mapping[str, SX]) -> tuple[SX, SX]:
         return -x[4] / p["train"][1], -x[5] / p["train"][1]
 
     def voltages(x: SX, c: Mapping[str, SX], p: Mapping[str, SX], t: SX) -> tuple[SX, SX, SX]:
-        """(voltages of M1 and M2, rates of their integrators and of what the differentiator keeps)."""
+        """(voltages of M1 and M2, rates of their integrators and of what the differentiator
+        keeps)."""
         e1, e2, kept = _errors(x, c, p, t)
         gain, ratio, most = p["loops"][0], p["loops"][0] / p["loops"][1], p["limits"][1]
-        asked = gain * e1 + c["a1"] + p["gains"][1] * _profile(p["profile"], t)[1], gain * e2 + c["a2"]
+        asked = (
+            gain * e1 + c["a1"] + p["gains"][1] * _profile(p["profile"], t)[1],
+            gain * e2 + c["a2"],
+        )
         u1, u2 = (clipped(u, most) for u in asked)
         moving = []
         for u, got, e in zip(asked, (u1, u2), (e1, e2), strict=True):
@@ -331,7 +362,10 @@ def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
     def position(k: SX, **symbols: SX) -> dict[str, SX]:
         x, _, p = split(symbols)
         wanted = _profile(p["profile"], k * STEP)[0]
-        return {"due": casadi.fmod(k, periods[2]) < 0.5, "v_set": p["loops"][3] * (wanted - turned(x, p)[0])}
+        return {
+            "due": casadi.fmod(k, periods[2]) < 0.5,
+            "v_set": p["loops"][3] * (wanted - turned(x, p)[0]),
+        }
 
     def velocity(k: SX, **symbols: SX) -> dict[str, SX]:
         x, c, p = split(symbols)
@@ -341,8 +375,12 @@ def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
     def current(k: SX, **symbols: SX) -> dict[str, SX]:
         x, c, p = split(symbols)
         u1, u2, slow = voltages(x, c, p, k * STEP)
-        moved = {name: c[name] + periods[0] * STEP * slow[j] for j, name in enumerate(("a1", "a2", "ad"))}
+        moved = {
+            name: c[name] + periods[0] * STEP * slow[j] for j, name in enumerate(("a1", "a2", "ad"))
+        }
         return {"due": casadi.fmod(k, periods[0]) < 0.5, "u1": u1, "u2": u2, **moved}
 
     stages = [position, velocity, current] if sampled else []
-    return keyed_scan(None, [step], state, PARAMETERS, record={"row": 4}, name="simulate grip", stages=stages)
+    return keyed_scan(
+        None, [step], state, PARAMETERS, record={"row": 4}, name="simulate grip", stages=stages
+    )

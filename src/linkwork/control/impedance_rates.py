@@ -1,4 +1,5 @@
-"""Rates of an impedance: stiffness, target and wrench that change no faster than an arm near people should."""
+"""Rates of an impedance: stiffness, target and wrench that change no faster than an arm near people
+should."""
 
 from __future__ import annotations
 
@@ -25,12 +26,13 @@ ENDLESS = 1e12
 
 @dataclass(frozen=True)
 class Rates:
-    """How much stiffness, target and wrench of a CartesianImpedance may change in a second; None: at once.
+    """How much stiffness, target and wrench of a CartesianImpedance may change in a second; None:
+    at once.
 
-    stiffness [N/m/s, N m/rad/s], target [m/s, rad/s], wrench [N/s, N m/s]: one number, or one an axis.
-    At its first sample the limited target is where the frame is and the wrench is zero, so that nothing jumps when the
-    law is switched on; the stiffness begins as it is wanted. On the way to another stiffness every matrix in between is
-    a mean of both, so that it stays positive.
+    stiffness [N/m/s, N m/rad/s], target [m/s, rad/s], wrench [N/s, N m/s]: one number, or one an
+    axis. At its first sample the limited target is where the frame is and the wrench is zero, so
+    that nothing jumps when the law is switched on; the stiffness begins as it is wanted. On the way
+    to another stiffness every matrix in between is a mean of both, so that it stays positive.
     """
 
     stiffness: ArrayLike | None = None
@@ -54,7 +56,8 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Towards:
-    """A pose (16) moved towards another by at most a way along and about each world axis (6), over symbols."""
+    """A pose (16) moved towards another by at most a way along and about each world axis (6),
+    over symbols."""
 
     def __call__(self, plant: Plant, now: SX, wanted: SX, most: SX) -> SX:
         here, there = (casadi.reshape(x, 4, 4).T for x in (now, wanted))
@@ -66,14 +69,17 @@ class _Towards:
 
 
 class BoundRates:
-    """Rates in a run. They keep whether they have begun, then target, stiffness and wrench of the last sample.
+    """Rates in a run. They keep whether they have begun, then target,
+    stiffness and wrench of the last sample.
 
     numbers   limits by name, for the run;  sizes: of what is kept
     """
 
     of_a_run: ClassVar[tuple[str, ...]] = ("numbers",)
 
-    def __init__(self, rates: Rates, space: TaskSpace, target_size: int, prefix: str, wrench: bool) -> None:
+    def __init__(
+        self, rates: Rates, space: TaskSpace, target_size: int, prefix: str, wrench: bool
+    ) -> None:
         if rates.wrench is not None and not wrench:
             raise InvalidInput("Rates: wrench is limited, but the law commands none")
         self.space, self.prefix, m = space, prefix, len(space.axes)
@@ -84,7 +90,10 @@ class BoundRates:
         for name in self.sizes:
             limit = positive_array(wanted[name][0], f"Rates: {name}")
             if limit.ndim > 1 or limit.shape not in ((), (m,)):
-                raise InvalidInput(f"Rates: {name} has shape {limit.shape}, expected one number or ({m},), one an axis")
+                raise InvalidInput(
+                    f"Rates: {name} has shape {limit.shape}, expected one number or ({m},), one "
+                    "an axis"
+                )
             rows = np.broadcast_to(limit, (m,))
             if name == "stiffness":  # an element couples two axes
                 rows = np.sqrt(np.outer(rows, rows)).ravel()
@@ -99,14 +108,25 @@ class BoundRates:
         return 1 + sum(self.sizes.values())
 
     def moved(
-        self, plant: Plant, q: Any, m: Any, p: Mapping[str, Any], period: Any, wanted: Mapping[str, Any]
+        self,
+        plant: Plant,
+        q: Any,
+        m: Any,
+        p: Mapping[str, Any],
+        period: Any,
+        wanted: Mapping[str, Any],
     ) -> tuple[dict[str, Any], dict[str, Any], Any]:
-        """(what holds now, what held at the last sample, memory), of target, stiffness and wrench where limited."""
+        """(what holds now, what held at the last sample, memory), of target,
+        stiffness and wrench where limited."""
         begins, at = m[0] < 0.5, 1
         now, before, kept = {}, {}, [1.0]
         for name, size in self.sizes.items():
             goal, most = wanted[name], period * p[f"{self.prefix}_rate_{name}"]
-            first = self._here(plant, q, size) if name == "target" else (goal if name == "stiffness" else 0.0 * goal)
+            first = (
+                self._here(plant, q, size)
+                if name == "target"
+                else (goal if name == "stiffness" else 0.0 * goal)
+            )
             last = where(begins, first, part(m, at, at + size))
             if name == "stiffness":
                 now[name] = last + _share(goal - last, most) * (goal - last)
@@ -128,5 +148,7 @@ class BoundRates:
 
 def _share(change: Any, most: Any) -> Any:
     """The part of a change that keeps every element within its limit."""
-    shares = where(absolute(change) > most, most / where(absolute(change) > most, absolute(change), 1.0), 1.0)
+    shares = where(
+        absolute(change) > most, most / where(absolute(change) > most, absolute(change), 1.0), 1.0
+    )
     return casadi.mmin(shares) if is_symbolic(shares) else np.min(shares)

@@ -1,4 +1,5 @@
-"""Iso-figure: the gain sets along which a figure of the run keeps its value, found by running them."""
+"""Iso-figure: the gain sets along which a figure of the run keeps its value, found by running
+them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from linkwork.simulation.plants import Mechanism
 @short_repr
 @dataclass(frozen=True)
 class IsoFigure(Tabular, rows="gain"):
-    """gain (n,): the second gain for each value of the first, NaN where there is none; figures by name."""
+    """gain (n,): the second gain for each value of the first, NaN where there is none;
+    figures by name."""
 
     gain: np.ndarray
     figures: dict[str, np.ndarray]
@@ -38,14 +40,18 @@ def iso_figure(
     rounds: int = 40,
     **options: Any,
 ) -> IsoFigure:
-    """Where figure(first gain, second gain) = value: for each value of the first, the smallest second within bounds.
+    """Where figure(first gain, second gain) = value: for each value of the first,
+    the smallest second within bounds.
 
-    gains     {first: values (n,), second: (low, high)};  controller, metrics, options: as for `tune`
-    points    a coarse search a value, all of them at once; rounds: halvings of the bracket that is found
+    gains     {first: values (n,), second: (low, high)};  controller, metrics, options: as for
+    `tune` points    a coarse search a value, all of them at once; rounds: halvings of the bracket
+                     that is found
     An unstable set counts as above the value.
     """
     if len(gains) != 2:
-        raise InvalidInput(f"iso_figure: gains has {len(gains)} entries, expected two: values, and bounds")
+        raise InvalidInput(
+            f"iso_figure: gains has {len(gains)} entries, expected two: values, and bounds"
+        )
     (first, fixed), (second, bounds) = gains.items()
     x = np.atleast_1d(as_doubles(fixed, f"iso_figure: {first}"))
     low, high = (number(b, f"iso_figure: {second}") for b in bounds)
@@ -57,9 +63,13 @@ def iso_figure(
     def run(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
         law = controller(**{first: a[:, None], second: b[:, None]})
         settings = {"energy_tolerance": np.inf} | options
-        result = simulate(robot, q, control=law, metrics=metrics, record=False, failures="keep", **settings)
+        result = simulate(
+            robot, q, control=law, metrics=metrics, record=False, failures="keep", **settings
+        )
         if figure not in result.metrics:
-            raise UnknownName(f'iso_figure: there is no figure "{figure}"{did_you_mean(figure, result.metrics)}')
+            raise UnknownName(
+                f'iso_figure: there is no figure "{figure}"{did_you_mean(figure, result.metrics)}'
+            )
         rows = {name: np.array(values, dtype=float) for name, values in result.metrics.items()}
         for values in rows.values():
             values[~result.success] = np.inf

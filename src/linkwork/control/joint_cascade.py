@@ -1,4 +1,5 @@
-"""Joint cascade: position, velocity and current loops of every joint, each at its own period, over real motors."""
+"""Joint cascade: position, velocity and current loops of every joint, each at its own period,
+over real motors."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ from linkwork.control.joint_drives import JointDrives
 from linkwork.control.motors import PMSM, DCMotor
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import clipped, joined, part
-from linkwork.simulation.controllers import Bound, Controller, absorb, as_controller, reference, tracked
+from linkwork.simulation.controllers import (
+    Bound,
+    Controller,
+    absorb,
+    as_controller,
+    reference,
+    tracked,
+)
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant
 from linkwork.simulation.sampling import BoundSampled, Sampled
@@ -26,22 +34,28 @@ ENDLESS = 1e12
 
 
 class JointCascade:
-    """The servo drives of a robot as they are built: lw.simulate(robot, q, control=servo.control, drives=servo.drives).
+    """The servo drives of a robot as they are built:
+    lw.simulate(robot, q, control=servo.control, drives=servo.drives).
 
-    cascade   loops of every joint's motor with their periods, bandwidths and limits; a position loop is needed. Periods
-              of velocity and position are `every` current periods; gains and limits are of the motor's side
-    motors    a DCMotor or PMSM for all joints, or one a joint;  ratios N: turns of the motor for one of the joint
-    target    as for PD: configuration, function of time, PerStep rows with their rates; its speed is fed forward
-    torque    a law whose joint forces [N m, N] are fed forward to the velocity loop, as GravityCompensation()
-    voltage   of the supply [V];  stiffness, gear_damping, backlash: of the gears, as for JointDrives
-    inertia   that the velocity loop is designed for, seen at the motor [kg m^2], one or one a joint; left out: that of
+    cascade   loops of every joint's motor with their periods, bandwidths and limits; a position
+              loop is needed. Periods of velocity and position are `every` current periods; gains
+              and limits are of the motor's side
+    motors    a DCMotor or PMSM for all joints, or one a joint;  ratios N: turns of the motor for
+    one of the joint target    as for PD: configuration, function of time, PerStep rows with their
+                               rates; its speed is fed forward
+    torque    a law whose joint forces [N m, N] are fed forward to the velocity loop, as
+              GravityCompensation()
+    voltage   of the supply [V];  stiffness, gear_damping, backlash: of the gears, as for
+    JointDrives inertia   that the velocity loop is designed for, seen at the motor [kg m^2], one or
+                          one a joint; left out: that of
               the cascade's VelocityLoop, or what the joint weighs at its neutral configuration
 
         speed*  = feed_forward N target' + gain N (target - q)             every position period
         torque* = alpha_v J (speed* - w) + integral - alpha_v J w + fed    every velocity period
         u       = alpha_c L (torque*/K_t - i) + integral - alpha_c L i     every current period, acts `delay` later
 
-    Integrals stop where their output is at its limit. The step of lw.simulate divides the current period.
+    Integrals stop where their output is at its limit. The step of lw.simulate divides the current
+    period.
     """
 
     def __init__(
@@ -59,7 +73,8 @@ class JointCascade:
     ) -> None:
         if not isinstance(cascade, Cascade) or not isinstance(cascade.position, PositionLoop):
             raise InvalidInput(
-                "JointCascade: cascade, expected Cascade(current, velocity, position) with a position loop"
+                "JointCascade: cascade, expected Cascade(current, velocity, position) with a "
+                "position loop"
             )
         self.drives = JointDrives(
             motors,
@@ -111,11 +126,24 @@ class _BoundServo(Bound):
         assert loops.position is not None
         T = loops.current.period
         parts = [
-            (f"{prefix}_position", _Position(cascade, plant, f"{prefix}_position"), loops.position.every * T, 0.0),
-            (f"{prefix}_velocity", _Velocity(cascade, plant, prefix), loops.velocity.every * T, 0.0),
+            (
+                f"{prefix}_position",
+                _Position(cascade, plant, f"{prefix}_position"),
+                loops.position.every * T,
+                0.0,
+            ),
+            (
+                f"{prefix}_velocity",
+                _Velocity(cascade, plant, prefix),
+                loops.velocity.every * T,
+                0.0,
+            ),
             (f"{prefix}_current", _Current(cascade, plant, prefix), T, loops.current.delay * T),
         ]
-        self.loops = [BoundSampled(Sampled(_Loop(made), T, late), plant, name) for name, made, T, late in parts]
+        self.loops = [
+            BoundSampled(Sampled(_Loop(made), T, late), plant, name)
+            for name, made, T, late in parts
+        ]
         absorb(self, list(self.loops))
         self.states, self.memory, self.past = 0, 0, False
         self.commanded = f"{self.loops[-1].name}_held"
@@ -124,7 +152,9 @@ class _BoundServo(Bound):
     def inside(self) -> list[Bound]:
         return list(self.loops)
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         return p[self.commanded], s
 
 
@@ -142,7 +172,9 @@ class _Position(Bound):
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
-        gain, share, limit, N = (p[f"{self.name}_{key}"] for key in ("gain", "share", "limit", "ratio"))
+        gain, share, limit, N = (
+            p[f"{self.name}_{key}"] for key in ("gain", "share", "limit", "ratio")
+        )
         x, xd, _ = reference(self.target, plant, t, v, p)
         return clipped(N * (share * xd + gain * plant.difference(q, x)), limit), m
 
@@ -151,7 +183,11 @@ class _Velocity(Bound):
     def __init__(self, cascade: JointCascade, plant: Plant, prefix: str) -> None:
         super().__init__()
         loop, n, drives = cascade.cascade.velocity, plant.nv, cascade.drives
-        self.name, self.past, self.asked = f"{prefix}_velocity", True, f"{prefix}_position_sampled_held"
+        self.name, self.past, self.asked = (
+            f"{prefix}_velocity",
+            True,
+            f"{prefix}_position_sampled_held",
+        )
         constant = drives.each("torque_constant", n)
         peak = np.minimum(drives.each("peak_current", n), cascade.cascade.current.limit)
         numbers = {
@@ -173,7 +209,9 @@ class _Velocity(Bound):
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
         n = plant.nv
-        alpha, J, limit, N = (p[f"{self.name}_{key}"] for key in ("alpha", "inertia", "limit", "ratio"))
+        alpha, J, limit, N = (
+            p[f"{self.name}_{key}"] for key in ("alpha", "inertia", "limit", "ratio")
+        )
         w = part(_drives(p), 2 * n, 3 * n) if self.elastic else N * v
         slow, kept, fed = part(m, 0, n), [], 0.0
         if self.fed is not None:
@@ -188,7 +226,11 @@ class _Current(Bound):
     def __init__(self, cascade: JointCascade, plant: Plant, prefix: str) -> None:
         super().__init__()
         n, drives = plant.nv, cascade.drives
-        self.name, self.past, self.asked = f"{prefix}_current", True, f"{prefix}_velocity_sampled_held"
+        self.name, self.past, self.asked = (
+            f"{prefix}_current",
+            True,
+            f"{prefix}_velocity_sampled_held",
+        )
         numbers = {
             "alpha": cascade.cascade.current.bandwidth,
             "inductance": drives.each("inductance", n),
@@ -202,7 +244,9 @@ class _Current(Bound):
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
-        alpha, L, K, U = (p[f"{self.name}_{key}"] for key in ("alpha", "inductance", "constant", "voltage"))
+        alpha, L, K, U = (
+            p[f"{self.name}_{key}"] for key in ("alpha", "inductance", "constant", "voltage")
+        )
         i = part(_drives(p), 0, plant.nv)
         known = m - alpha * L * i
         u = clipped(alpha * L * (p[self.asked] / K - i) + known, U)
@@ -210,9 +254,12 @@ class _Current(Bound):
 
 
 def _drives(p: Mapping[str, Any]) -> Any:
-    """States of the drives at this instant: currents, and with elastic gears twists and rotor speeds."""
+    """States of the drives at this instant: currents,
+    and with elastic gears twists and rotor speeds."""
     if "drive_state" not in p:
-        raise InvalidInput("JointCascade: its control commands volts; give lw.simulate drives=servo.drives as well")
+        raise InvalidInput(
+            "JointCascade: its control commands volts; give lw.simulate drives=servo.drives as well"
+        )
     return p["drive_state"]
 
 
@@ -222,7 +269,11 @@ def _inertia(cascade: JointCascade, plant: Plant) -> np.ndarray:
     if asked is not None:
         return np.broadcast_to(positive_array(asked, "JointCascade: inertia"), (plant.nv,))
     if not isinstance(plant, RobotPlant):
-        raise InvalidInput(f"JointCascade: inertia is missing, expected what a motor of {plant.who} turns [kg m^2]")
+        raise InvalidInput(
+            f"JointCascade: inertia is missing, expected what a motor of {plant.who} turns [kg m^2]"
+        )
     M = quantities.evaluate(plant.subject, "mass_matrix", {"q": plant.neutral()})
-    rotors = cascade.drives.each("inertia", plant.nv) if cascade.drives.stiffness is not None else 0.0
+    rotors = (
+        cascade.drives.each("inertia", plant.nv) if cascade.drives.stiffness is not None else 0.0
+    )
     return np.diag(M) / cascade.drives.ratios**2 + rotors

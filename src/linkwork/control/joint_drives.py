@@ -1,4 +1,5 @@
-"""Joint drives: motors with their current loops, voltage limits, elastic gears and backlash between law and joint."""
+"""Joint drives: motors with their current loops, voltage limits,
+elastic gears and backlash between law and joint."""
 
 from __future__ import annotations
 
@@ -19,20 +20,23 @@ from linkwork.simulation.plant import Plant
 
 
 class JointDrives:
-    """drives= of lw.simulate: what a law commands [N m, N] becomes a current, and the current a joint force.
+    """drives= of lw.simulate: what a law commands [N m, N] becomes a current,
+    and the current a joint force.
 
         L i' = u - R i - K_e N v,   u = bandwidth L (i* - i) + R i + K_e N v  within +-voltage,   i* = tau / (N K_t)
 
     motors      a DCMotor or PMSM for all joints, or one a joint (a PMSM acts by its q axis)
     ratios      N: turns of the motor for one of the joint [-] (per metre for sliding joints)
-    bandwidth   of the current loop [rad/s];  voltage [V] of the supply: as_dc's for a PMSM (1.5 times a phase's peak)
-    stiffness   of the gear, seen at the joint [N m/rad, N/m]; left out: rigid. Then rotor inertias are not in the
+    bandwidth   of the current loop [rad/s];  voltage [V] of the supply: as_dc's for a PMSM
+    (1.5 times a phase's peak) stiffness   of the gear, seen at the joint [N m/rad, N/m]; left out:
+                rigid. Then rotor inertias are not in the
                 motion: give the description armature, or a stiffness. gear_damping [N m s/rad]
     backlash    free play of the joint [rad, m], needs a stiffness; the gear starts in its middle
-    commanded   "force": the law gives joint forces, the current loop is the drive's own and continuous; "voltage": it
-                gives volts itself (JointCascade)
+    commanded   "force": the law gives joint forces, the current loop is the drive's own and
+                continuous; "voltage": it gives volts itself (JointCascade)
 
-    States of its own, integrated with the motion: currents, and with elastic gears the twist and the rotors' speeds.
+    States of its own, integrated with the motion: currents, and with elastic gears the twist and
+    the rotors' speeds.
     """
 
     def __init__(
@@ -56,7 +60,9 @@ class JointDrives:
         self.voltage = as_doubles(voltage, "JointDrives: voltage")
         if not (self.voltage > 0).all():
             raise InvalidInput(f"JointDrives: voltage is {voltage!r}, expected numbers above 0 [V]")
-        self.stiffness = None if stiffness is None else positive_array(stiffness, "JointDrives: stiffness")
+        self.stiffness = (
+            None if stiffness is None else positive_array(stiffness, "JointDrives: stiffness")
+        )
         self.gear_damping = positive_array(gear_damping, "JointDrives: gear_damping", zero=True)
         self.backlash = positive_array(backlash, "JointDrives: backlash", zero=True)
         if self.stiffness is None and self.backlash.any():
@@ -70,23 +76,30 @@ class JointDrives:
         motor = self.motors[0]
         known = [word for word in dir(motor) if isinstance(getattr(motor, word), float | int)]
         if name not in known:
-            raise UnknownName(f'each: motors have no number "{name}"{did_you_mean(str(name), known)}')
+            raise UnknownName(
+                f'each: motors have no number "{name}"{did_you_mean(str(name), known)}'
+            )
         return np.broadcast_to(np.array([getattr(motor, name) for motor in self.motors]), (n,))
 
     def currents(self, run: Any) -> np.ndarray:
         """Motor currents (..., T, nv) [A] of a run with rigid gears, from its joint forces."""
         if self.stiffness is not None:
-            raise InvalidInput("JointDrives: with elastic gears the joint force is the spring's, not the current's")
+            raise InvalidInput(
+                "JointDrives: with elastic gears the joint force is the spring's, not the current's"
+            )
         n = run.tau.shape[-1]
         return run.tau / (self.ratios * self.each("torque_constant", n))
 
     def temperatures(self, run: Any, thermal: Thermal) -> np.ndarray:
-        """Winding temperatures (..., T, nv) [deg C] of a run: losses R i^2 held between rows, exactly filtered."""
+        """Winding temperatures (..., T, nv) [deg C] of a run: losses R i^2 held between rows,
+        exactly filtered."""
         losses = self.each("resistance", run.tau.shape[-1]) * self.currents(run) ** 2
         rise = np.zeros_like(losses)
         fades = np.exp(-np.diff(run.time) / thermal.time)
         for k, z in enumerate(fades):
-            rise[..., k + 1, :] = z * rise[..., k, :] + (1.0 - z) * thermal.resistance * losses[..., k, :]
+            rise[..., k + 1, :] = (
+                z * rise[..., k, :] + (1.0 - z) * thermal.resistance * losses[..., k, :]
+            )
         return thermal.ambient + rise
 
 
@@ -97,7 +110,9 @@ class BoundDrives(Bound):
         super().__init__()
         n = plant.nv
         if len(drives.motors) not in (1, n):
-            raise InvalidInput(f"JointDrives: {len(drives.motors)} motors, expected one or {n}: {plant.who}")
+            raise InvalidInput(
+                f"JointDrives: {len(drives.motors)} motors, expected one or {n}: {plant.who}"
+            )
         numbers = {
             "torque": drives.each("torque_constant", n),
             "emf": drives.each("emf", n),
@@ -121,7 +136,16 @@ class BoundDrives(Bound):
         """(joint forces, rates of the drives' states)."""
         Kt, Ke, R, L, N, alpha, peak, U = (
             p[f"drive_{name}"]
-            for name in ("torque", "emf", "resistance", "inductance", "ratio", "bandwidth", "peak", "voltage")
+            for name in (
+                "torque",
+                "emf",
+                "resistance",
+                "inductance",
+                "ratio",
+                "bandwidth",
+                "peak",
+                "voltage",
+            )
         )
         i = part(s, 0, n)
         turning = part(s, 2 * n, 3 * n) if self.elastic else N * v  # the rotor's own speed
@@ -134,7 +158,11 @@ class BoundDrives(Bound):
         if not self.elastic:
             return N * Kt * i, rate
         twist, half = part(s, n, 2 * n), p["drive_half"]
-        over = larger(twist - half, 0.0 * twist) + smaller(twist + half, 0.0 * twist) if self.play else twist
+        over = (
+            larger(twist - half, 0.0 * twist) + smaller(twist + half, 0.0 * twist)
+            if self.play
+            else twist
+        )
         slip = turning / N - v
         touches = where(over * over > 0, 1.0, 0.0) if self.play else 1.0
         force = p["drive_stiffness"] * over + touches * p["drive_gear_damping"] * slip

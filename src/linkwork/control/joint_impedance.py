@@ -23,12 +23,15 @@ from linkwork.simulation.signals import Source
 class JointImpedance(Controller):
     """tau = K (target - q) + D (target' - v) + forces that hold the arm still.
 
-    stiffness K   [N m/rad, N/m], damping D [N m s/rad, N s/m]: numbers, one a joint, or symmetric matrices (nv, nv)
-    ratio, at     instead of damping: a damping ratio, designed from the mass matrix at the configuration `at`
-    target        as for PD;  model: robot that the law believes in for gravity; left out: the real one with its payload
+    stiffness K   [N m/rad, N/m], damping D [N m s/rad, N s/m]: numbers, one a joint, or symmetric
+                  matrices (nv, nv)
+    ratio, at     instead of damping: a damping ratio, designed from the mass matrix at the
+                  configuration `at`
+    target        as for PD;  model: robot that the law believes in for gravity; left out: the real
+    one with its payload
 
-    Gravity is compensated by the law: do not add GravityCompensation. A payload that is not the run's payload= (or the
-    model's) lets the joints sag by its torque / K.
+    Gravity is compensated by the law: do not add GravityCompensation. A payload that is not the
+    run's payload= (or the model's) lets the joints sag by its torque / K.
     """
 
     def __init__(
@@ -43,9 +46,15 @@ class JointImpedance(Controller):
         if target is None:
             raise InvalidInput("JointImpedance: target is missing, expected a configuration (nq,)")
         if (damping is None) == (ratio is None):
-            raise InvalidInput("JointImpedance: give damping [N m s/rad] or ratio (of critical damping), one of them")
+            raise InvalidInput(
+                "JointImpedance: give damping [N m s/rad] or ratio (of critical damping), one "
+                "of them"
+            )
         if ratio is not None and at is None:
-            raise InvalidInput("JointImpedance: ratio needs at=q, the configuration whose inertia it is designed for")
+            raise InvalidInput(
+                "JointImpedance: ratio needs at=q, the configuration whose inertia it is "
+                "designed for"
+            )
         self.stiffness, self.damping, self.ratio, self.at = stiffness, damping, ratio, at
         self.target, self.model = Source(target, "JointImpedance: target"), model
 
@@ -60,16 +69,25 @@ class _BoundJointImpedance(Bound):
         damping = law.damping
         if law.ratio is not None:
             if not isinstance(plant, RobotPlant):
-                raise InvalidInput(f"JointImpedance: ratio needs a robot, {plant.who} has no mass matrix of its own")
+                raise InvalidInput(
+                    f"JointImpedance: ratio needs a robot, {plant.who} has no mass matrix of "
+                    "its own"
+                )
             M = quantities.evaluate(plant.subject, "mass_matrix", {"q": law.at})
-            designed = damping_for(M, definite(law.stiffness, n, "JointImpedance: stiffness", semi=True), law.ratio)
+            designed = damping_for(
+                M, definite(law.stiffness, n, "JointImpedance: stiffness", semi=True), law.ratio
+            )
             damping = 0.5 * (designed + designed.T)
-        self.parameters[f"{prefix}_stiffness"] = gain_rows(law.stiffness, n, "JointImpedance: stiffness")
+        self.parameters[f"{prefix}_stiffness"] = gain_rows(
+            law.stiffness, n, "JointImpedance: stiffness"
+        )
         self.parameters[f"{prefix}_damping"] = gain_rows(damping, n, "JointImpedance: damping")
         self.target = tracked(self, law.target, plant, f"{prefix}_target", "JointImpedance")
         self.model = None if law.model is None else OwnModel(law.model, plant, "JointImpedance")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         x, xd, _ = reference(self.target, plant, t, v, p)
         tau = times(p[f"{self.prefix}_stiffness"], plant.nv, plant.difference(q, x))
         tau = tau + times(p[f"{self.prefix}_damping"], plant.nv, xd - v)

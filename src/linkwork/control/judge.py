@@ -28,21 +28,29 @@ def judge(
     slope: ArrayLike | None = None,
     width: float = 0.02,
 ) -> dict[str, np.ndarray]:
-    """Figures of a run: a mapping of names to numbers (...,) or (..., n), over the integrator's rows.
+    """Figures of a run: a mapping of names to numbers (...,) or (..., n),
+    over the integrator's rows.
 
-    target   numbers, rows (T, n) at the run's times, or a function of time; left out: the run's last row
-    frame    compare the frame along `axes` instead of the joints; needs the robot. Targets then are numbers of the axes
-             (world position [m], rotation vector [rad]) or poses (4, 4), (T, 4, 4); rotations differ by the rotation
-             vector of R_target R'
-    squared_error [ISE], absolute_error [IAE], timed_error [ITAE], rms, max_error, steady_error (last tenth),
-    overshoot (part of the first error), rise (10 to 90 %), settling (into 2 %) [s] for a target that stands still;
-    effort (sum of integrals of tau^2), peak, energy (integral of |tau v|), variation (of tau per second: chatter)
-    slope    [1/s] of a sliding surface nu = e' + slope e: adds reaching_time [s], when |nu| of a joint first is within
-             `width` of its largest, and band, the largest |nu| from then on; NaN where it never gets there
+    target   numbers, rows (T, n) at the run's times, or a function of time; left out: the run's
+             last row
+    frame    compare the frame along `axes` instead of the joints; needs the robot. Targets then are
+             numbers of the axes (world position [m], rotation vector [rad]) or poses (4, 4),
+             (T, 4, 4); rotations differ by the rotation vector of R_target R'
+    squared_error [ISE], absolute_error [IAE], timed_error [ITAE], rms, max_error, steady_error
+    (last tenth), overshoot (part of the first error), rise (10 to 90 %), settling (into 2 %) [s]
+    for a target that stands still; effort (sum of integrals of tau^2), peak, energy
+    (integral of |tau v|), variation (of tau per second: chatter) slope    [1/s] of a sliding
+             surface nu = e' + slope e: adds reaching_time [s], when |nu| of a joint first is within
+             `width` of its largest, and band, the largest |nu| from then on; NaN where it never
+             gets there
     """
     t = run.time
     wanted = target_rows(target, run, frame)
-    e = wanted - run.q if frame is None else _missing(robot, run.q, wanted, TaskSpace.of(frame, axes, "judge"))
+    e = (
+        wanted - run.q
+        if frame is None
+        else _missing(robot, run.q, wanted, TaskSpace.of(frame, axes, "judge"))
+    )
     h = np.diff(t)
     tau, v = run.tau[..., :-1, :], run.v[..., :-1, :]
     size = np.abs(e[..., :-1, :])
@@ -73,7 +81,8 @@ def judge(
 
 
 def _sliding_figures(nu: np.ndarray, t: np.ndarray, width: float) -> dict[str, np.ndarray]:
-    """When each sliding variable (..., T, n) gets near zero, and how far it leaves it afterwards."""
+    """When each sliding variable (..., T, n) gets near zero, and how far it leaves it
+    afterwards."""
     size = np.abs(nu)
     near = size <= width * size.max(-2, keepdims=True)
     first = near.argmax(-2)
@@ -87,7 +96,8 @@ def _sliding_figures(nu: np.ndarray, t: np.ndarray, width: float) -> dict[str, n
 
 
 def _step_figures(e: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
-    """Overshoot, rise and settling of each coordinate; NaN for one that starts at its target or never settles."""
+    """Overshoot, rise and settling of each coordinate;
+    NaN for one that starts at its target or never settles."""
     first = e[..., :1, :]
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(np.abs(first) > 0, e / first, np.nan)  # 1 at the start, 0 at the target
@@ -115,25 +125,37 @@ def target_rows(target: Any, run: Any, frame: str | None = None) -> np.ndarray:
         function = Source(target, "judge: target").function
         assert function is not None
         return np.array([np.ravel(function(np.asarray(x))[0]) for x in t])
-    rows = as_doubles(target, "judge: target") if frame is None else pose_numbers(target, "judge: target")
+    rows = (
+        as_doubles(target, "judge: target")
+        if frame is None
+        else pose_numbers(target, "judge: target")
+    )
     if frame is not None and rows.shape[-2:] == (4, 4) and rows.ndim in (2, 3):
         rows = rows.reshape(*rows.shape[:-2], 16)
     if rows.ndim >= 2 and rows.shape[-2] not in (1, len(t)):
-        raise InvalidInput(f"judge: target has {rows.shape[-2]} rows, expected one for each of the {len(t)} times")
+        raise InvalidInput(
+            f"judge: target has {rows.shape[-2]} rows, expected one for each of the {len(t)} times"
+        )
     return rows if rows.ndim >= 2 else np.broadcast_to(rows, (len(t), rows.shape[-1]))
 
 
-def _missing(robot: Mechanism | None, q: np.ndarray, wanted: np.ndarray, space: TaskSpace) -> np.ndarray:
+def _missing(
+    robot: Mechanism | None, q: np.ndarray, wanted: np.ndarray, space: TaskSpace
+) -> np.ndarray:
     """What a frame lacks to its target along its axes (..., T, m), as a law would see it."""
     if robot is None:
         raise InvalidInput("judge: a frame needs robot=, whose frame it is")
     if wanted.shape[-1] not in space.sizes:
         expected = " or ".join(map(str, space.sizes))
-        raise InvalidInput(f"judge: target has {wanted.shape[-1]} numbers a row, expected {expected}")
+        raise InvalidInput(
+            f"judge: target has {wanted.shape[-1]} numbers a row, expected {expected}"
+        )
     plant = NumericPlant(plant_of(robot))
     goals = np.broadcast_to(wanted, (*q.shape[:-1], wanted.shape[-1])).reshape(-1, wanted.shape[-1])
     pairs = zip(q.reshape(-1, q.shape[-1]), goals, strict=True)
-    rows = np.array([space.split(plant.compute(space, at, goal), plant.nv)[0] for at, goal in pairs])
+    rows = np.array(
+        [space.split(plant.compute(space, at, goal), plant.nv)[0] for at, goal in pairs]
+    )
     return rows.reshape(*q.shape[:-1], len(space.axes))
 
 
@@ -147,11 +169,13 @@ def compare(
 ) -> dict[str, dict[str, np.ndarray]]:
     """Figures of several controllers on one run: {law: figures}; options are those of lw.simulate.
 
-    cases   {name: options of it}, as {"2 kg": {"payload": ...}, "rough": {"friction": ...}}: every law in every one of
-            them, as {"law, case": figures}
+    cases   {name: options of it}, as {"2 kg": {"payload": ...}, "rough": {"friction": ...}}: every
+            law in every one of them, as {"law, case": figures}
     """
     named = (
-        dict(laws) if isinstance(laws, Mapping) else {f"{k} {type(law).__name__}": law for k, law in enumerate(laws)}
+        dict(laws)
+        if isinstance(laws, Mapping)
+        else {f"{k} {type(law).__name__}": law for k, law in enumerate(laws)}
     )
     figures_by_law = {}
     for name, law in named.items():

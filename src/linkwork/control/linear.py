@@ -1,4 +1,5 @@
-"""Linear models: of a mechanism about a state, and of a whole closed loop with its sample times and delays, exactly."""
+"""Linear models: of a mechanism about a state,
+and of a whole closed loop with its sample times and delays, exactly."""
 
 from __future__ import annotations
 
@@ -24,17 +25,24 @@ from linkwork.simulation.sensors import Encoder
 
 
 def linearise(
-    robot: Mechanism, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, payload: Any = None
+    robot: Mechanism,
+    q: ArrayLike,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    payload: Any = None,
 ) -> StateSpace:
     """x' = A x + B u about a state: x = (dq, dv) (2 nv), u = dtau (nv) [N m, N], y = dq.
 
-    q (nq,), v (nv,) default at rest, tau (nv,) default what holds the state (accelerations zero). Where q holds
-    quaternions dq is the small motion q (+) dq, in the axes of a body that moves on with v. Friction is left out.
+    q (nq,), v (nv,) default at rest, tau (nv,) default what holds the state (accelerations zero).
+    Where q holds quaternions dq is the small motion q (+) dq, in the axes of a body that moves on
+    with v. Friction is left out.
     """
     plant = plant_of(robot, payload)
     at = _state(plant, q, v, "linearise")
     mechanism, loads = mechanism_of(plant, Friction()), Loads.numbers(plant)
-    force = mechanism.holding(*at, loads) if tau is None else _numbers(tau, plant.nv, "linearise: tau")
+    force = (
+        mechanism.holding(*at, loads) if tau is None else _numbers(tau, plant.nv, "linearise: tau")
+    )
     A, B = mechanism.matrices(*at, force, loads)
     n = plant.nv
     C = np.hstack([np.eye(n), np.zeros((n, n))])
@@ -58,7 +66,8 @@ def _state(plant: Plant, q: Any, v: Any, who: str) -> tuple[np.ndarray, np.ndarr
 class ClosedLoop(Tabular):
     """A mechanism under its control, linear about a state.
 
-    A        the exact map over one common period of all sampled laws (or the generator, where none is sampled)
+    A        the exact map over one common period of all sampled laws (or the generator, where none
+             is sampled)
     period   that common period [s], or None;  steps: parts of it between which something happens
     """
 
@@ -76,7 +85,8 @@ class ClosedLoop(Tabular):
 
     @property
     def radius(self) -> float:
-        """Largest |eigenvalue| a common period; below 1 everything fades. exp(largest real part) where continuous."""
+        """Largest |eigenvalue| a common period; below 1 everything fades.
+        exp(largest real part) where continuous."""
         poles = self.poles
         return float(np.abs(poles).max() if self.period is not None else np.exp(poles.real.max()))
 
@@ -85,15 +95,20 @@ class ClosedLoop(Tabular):
         return self.radius < 1.0
 
     def loop_gain(self, joint: str | int) -> StateSpace:
-        """L of one joint's force, cut where the law gives it, the other joints closed: what Bode and margins are of.
+        """L of one joint's force, cut where the law gives it, the other joints closed:
+        what Bode and margins are of.
 
         For one sampled law (with what runs continuously beside it), or for continuous laws alone.
         """
         if isinstance(joint, str) and joint not in self.joints:
-            raise UnknownName(f'loop_gain: there is no joint "{joint}"{did_you_mean(joint, self.joints)}')
+            raise UnknownName(
+                f'loop_gain: there is no joint "{joint}"{did_you_mean(joint, self.joints)}'
+            )
         at = self.joints.index(joint) if isinstance(joint, str) else int(joint)
         if not -len(self.joints) <= at < len(self.joints):
-            raise InvalidInput(f"loop_gain: joint is {joint!r}, expected 0 to {len(self.joints) - 1}")
+            raise InvalidInput(
+                f"loop_gain: joint is {joint!r}, expected 0 to {len(self.joints) - 1}"
+            )
         return self._maps.cut(at)
 
 
@@ -112,16 +127,20 @@ def closed_loop(
     sensors: Encoder | None = None,
     variables: Mapping[str, Any] | None = None,
 ) -> ClosedLoop:
-    """A robot or System with its controller, linear about (q, v) at time t, every period, delay and hold exact.
+    """A robot or System with its controller, linear about (q, v) at time t, every period,
+    delay and hold exact.
 
-    The state is taken as an equilibrium: what the law leaves over is held by something else. friction: damping of the
-    description; dry friction, noise and resolution have no derivative and are left out. Laws must be smooth there: a
-    sliding mode is not. variables: values of live variables.
+    The state is taken as an equilibrium: what the law leaves over is held by something else.
+    friction: damping of the description; dry friction, noise and resolution have no derivative and
+    are left out. Laws must be smooth there: a sliding mode is not. variables: values of live
+    variables.
     """
     plant = plant_of(robot, payload, variables)
     traced = LoopTrace(plant, control, friction, sensors)
     if traced.sets:
-        raise InvalidInput(f"closed_loop: a batch of gain sets {traced.sets}; choose one, or ask stability_map")
+        raise InvalidInput(
+            f"closed_loop: a batch of gain sets {traced.sets}; choose one, or ask stability_map"
+        )
     return loop_at(traced, *_state(plant, q, v, "closed_loop"), t)
 
 
@@ -140,36 +159,46 @@ def stability_map(
     sensors: Encoder | None = None,
     variables: Mapping[str, Any] | None = None,
 ) -> np.ndarray:
-    """Spectral radius (...,) of the closed loop at configurations q (..., nq) and gain sets; below 1 is stable.
+    """Spectral radius (...,) of the closed loop at configurations q (..., nq) and gain sets;
+    below 1 is stable.
 
-    control   as for closed_loop; its gains may be batches (..., 1) or (..., n) that broadcast with q's: the map of a
-              law over its gains is one call
+    control   as for closed_loop; its gains may be batches (..., 1) or (..., n) that broadcast with
+              q's: the map of a law over its gains is one call
     """
     plant = plant_of(robot, payload, variables)
     rows = finite_doubles(q, "stability_map: q")
     if rows.ndim < 1 or rows.shape[-1] != plant.nq:
-        raise InvalidInput(f"stability_map: q has shape {rows.shape}, expected (..., {plant.nq}): {plant.who}")
+        raise InvalidInput(
+            f"stability_map: q has shape {rows.shape}, expected (..., {plant.nq}): {plant.who}"
+        )
     traced = LoopTrace(plant, control, friction, sensors)
     try:
         shape = np.broadcast_shapes(rows.shape[:-1], traced.sets)
     except ValueError:
-        raise InvalidInput(f"stability_map: q {rows.shape[:-1]} and gains {traced.sets} do not broadcast") from None
+        raise InvalidInput(
+            f"stability_map: q {rows.shape[:-1]} and gains {traced.sets} do not broadcast"
+        ) from None
     radii = np.empty(shape)
     sets = np.broadcast_to(np.arange(traced.gains.shape[1]).reshape(traced.sets), shape).ravel()
     flat = radii.reshape(-1)
     for place, asked in _by_place(rows, shape):
         needed, which = np.unique(sets[asked], return_inverse=True)
         parts = deadlines.rounds(len(needed), ROUND)
-        some = [traced.maps(place, np.zeros(plant.nv), chosen=needed[part]).radii() for part in parts]
+        some = [
+            traced.maps(place, np.zeros(plant.nv), chosen=needed[part]).radii() for part in parts
+        ]
         flat[asked] = np.concatenate(some)[which]
     return radii
 
 
 def _by_place(rows: np.ndarray, shape: tuple[int, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Every configuration of rows (..., nq) once, with the places of an array of `shape` that ask for it."""
+    """Every configuration of rows (..., nq) once,
+    with the places of an array of `shape` that ask for it."""
     every = rows.reshape(-1, rows.shape[-1])
     numbers: dict[bytes, int] = {}
-    owner = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in every], dtype=np.int64)
+    owner = np.array(
+        [numbers.setdefault(row.tobytes(), len(numbers)) for row in every], dtype=np.int64
+    )
     wide = np.broadcast_to(owner.reshape(rows.shape[:-1]), shape).ravel()
     order = np.argsort(wide, kind="stable")
     ends = np.searchsorted(wide[order], np.arange(len(numbers) + 1))
@@ -179,9 +208,14 @@ def _by_place(rows: np.ndarray, shape: tuple[int, ...]) -> Iterator[tuple[np.nda
 
 
 def root_locus(
-    robot: Mechanism, controller: Callable[[float], Any], values: Iterable[float], q: ArrayLike, **options: Any
+    robot: Mechanism,
+    controller: Callable[[float], Any],
+    values: Iterable[float],
+    q: ArrayLike,
+    **options: Any,
 ) -> np.ndarray:
-    """Poles (values, n) of the closed loop for controller(value), each column one branch followed by nearness."""
+    """Poles (values, n) of the closed loop for controller(value),
+    each column one branch followed by nearness."""
     from scipy.optimize import linear_sum_assignment
 
     rows: list[np.ndarray] = []

@@ -1,4 +1,5 @@
-"""Mechanisms made linear: derivatives of a plant's accelerations by its state, traced once for all its numbers."""
+"""Mechanisms made linear: derivatives of a plant's accelerations by its state,
+traced once for all its numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from linkwork.simulation.plant import Plant
 
 
 class Loads:
-    """Payloads and live variables of a plant as one column of symbols, so that other numbers trace nothing anew."""
+    """Payloads and live variables of a plant as one column of symbols,
+    so that other numbers trace nothing anew."""
 
     def __init__(self, plant: Plant) -> None:
         self.sizes = {name: x.shape[-1] for name, x in plant.parameters.items()}
@@ -26,7 +28,9 @@ class Loads:
         """The column's numbers for this plant."""
         for name, x in plant.parameters.items():
             if x.ndim != 1:
-                raise InvalidInput(f"linearise: {name} is a batch {x.shape[:-1]}, expected one set of numbers")
+                raise InvalidInput(
+                    f"linearise: {name} is a batch {x.shape[:-1]}, expected one set of numbers"
+                )
         return np.concatenate([np.zeros(0), *plant.parameters.values()])
 
 
@@ -41,8 +45,9 @@ class Mechanism:
         for k, at in enumerate(friction.viscous):
             lost[at] = float(np.ravel(friction.parameters["friction_viscous"])[k]) * v[at]
         moved = carried.integrate(q, d)
-        # `pulled` tells how d changes as seen from q at rest, v - [v, d] / 2 to first order; q goes on with v too, and
-        # from there the neighbour leaves with v - [v, d]: the same where coordinates are plain numbers
+        # `pulled` tells how d changes as seen from q at rest, v - [v, d] / 2 to first order; q goes
+        # on with v too, and from there the neighbour leaves with v - [v, d]: the same where
+        # coordinates are plain numbers
         leaving = 2 * carried.pulled(d, v) - v
         rates = casadi.vertcat(leaving, carried.acceleration(moved, v, tau - lost, t, {}))
         A = casadi.substitute(casadi.jacobian(rates, casadi.vertcat(d, v)), d, SX.zeros(n))
@@ -66,4 +71,6 @@ def mechanism_of(plant: Plant, friction: Friction) -> Mechanism:
     """Kept with the robot or System, for what it carries and this friction."""
     owner, numbers = plant.identity
     damping = np.ravel(friction.parameters.get("friction_viscous", ())).tolist()
-    return owner.once((Mechanism, numbers, repr((friction.viscous, damping))), lambda: Mechanism(plant, friction))
+    return owner.once(
+        (Mechanism, numbers, repr((friction.viscous, damping))), lambda: Mechanism(plant, friction)
+    )

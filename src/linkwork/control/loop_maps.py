@@ -1,4 +1,5 @@
-"""Loop maps: a mechanism with its laws traced once, and its exact linear maps for any gains, payloads and states."""
+"""Loop maps: a mechanism with its laws traced once, and its exact linear maps for any gains,
+payloads and states."""
 
 from __future__ import annotations
 
@@ -29,9 +30,11 @@ ROUND = 10_000
 
 
 class LoopTrace:
-    """A plant under a controller. Gains, periods, payloads and variables are inputs: `renew` brings others.
+    """A plant under a controller. Gains, periods, payloads and variables are inputs:
+    `renew` brings others.
 
-    sets    leading shape of the gains, () for one set; count: how many sets, 0 for one that is no batch
+    sets    leading shape of the gains, () for one set; count: how many sets, 0 for one that is no
+            batch
     """
 
     def __init__(self, plant: Plant, control: Any, friction: bool, sensors: Encoder | None) -> None:
@@ -41,7 +44,8 @@ class LoopTrace:
         self._trace()
 
     def renew(self, plant: Plant, control: Any) -> bool:
-        """Take other numbers of the same loop; False where it is another loop, which must be traced itself."""
+        """Take other numbers of the same loop; False where it is another loop,
+        which must be traced itself."""
         before = self._structure()
         self._read(plant, control)
         return self._structure() == before
@@ -53,10 +57,14 @@ class LoopTrace:
             why = self.bound.python or "rows a step are no law"
             raise NotPossible(f"closed_loop: {why}")
         if self.bound.past:
-            raise InvalidInput("closed_loop: the law needs samples of the past; put it inside Sampled(law, period)")
+            raise InvalidInput(
+                "closed_loop: the law needs samples of the past; put it inside Sampled(law, period)"
+            )
         self.samplers = self.bound.samplers()
         self.encoders = [
-            None if self.sensors is None else _ideal(self.sensors, plant, f"{s.name}_encoder", s.timing[0])
+            None
+            if self.sensors is None
+            else _ideal(self.sensors, plant, f"{s.name}_encoder", s.timing[0])
             for s in self.samplers
         ]
         self._timing()
@@ -64,7 +72,9 @@ class LoopTrace:
         try:
             self.sets = np.broadcast_shapes((), *shapes)
         except ValueError:
-            raise InvalidInput(f"closed_loop: shapes {shapes} of the gains do not broadcast") from None
+            raise InvalidInput(
+                f"closed_loop: shapes {shapes} of the gains do not broadcast"
+            ) from None
         self.count = math.prod(self.sets) if self.sets else 0
         self.gains = self._columns()
         self.loads = Loads.numbers(plant)
@@ -72,13 +82,23 @@ class LoopTrace:
     def _columns(self) -> np.ndarray:
         """Every gain set as a column (gains, sets)."""
         count = math.prod(self.sets)
-        rows = [np.broadcast_to(x, (*self.sets, x.shape[-1])) for x in self.bound.parameters.values()]
-        return np.concatenate([np.zeros((0, count)), *(x.reshape(count, x.shape[-1]).T for x in rows)])
+        rows = [
+            np.broadcast_to(x, (*self.sets, x.shape[-1])) for x in self.bound.parameters.values()
+        ]
+        return np.concatenate(
+            [np.zeros((0, count)), *(x.reshape(count, x.shape[-1]).T for x in rows)]
+        )
 
     def _structure(self) -> tuple[Any, ...]:
         laws = [type(part).__qualname__ for part in _every(self.bound)]
         sizes = {name: x.shape[-1] for name, x in self.bound.parameters.items()}
-        return laws, sizes, [s.sizes for s in self.samplers], self.plant.identity, tuple(self.plant.parameters)
+        return (
+            laws,
+            sizes,
+            [s.sizes for s in self.samplers],
+            self.plant.identity,
+            tuple(self.plant.parameters),
+        )
 
     def _timing(self) -> None:
         """Common step and common period of all sampled laws."""
@@ -91,14 +111,16 @@ class LoopTrace:
         self.period = self.common * TICK
         if self.common // self.tick > MOST_STEPS:
             raise NotPossible(
-                f"closed_loop: periods, delays and offsets have a common period of {self.common // self.tick} steps of "
+                "closed_loop: periods, delays and offsets have a common period of "
+                f"{self.common // self.tick} steps of "
                 f"{self.tick * TICK:g} s, expected at most {MOST_STEPS}"
             )
         for sampler, marks in zip(self.samplers, self.marks, strict=True):
             sampler.slots = marks[1] // marks[0] + 1
 
     def _trace(self) -> None:
-        """Derivatives of every law by the state (d, v, s, what sampled laws hold, remember and have under way)."""
+        """Derivatives of every law by the state (d, v, s, what sampled laws hold, remember and have
+        under way)."""
         plant, n, bound = self.plant, self.plant.nv, self.bound
         loads = Loads(plant)
         carried = loads.carried
@@ -108,10 +130,15 @@ class LoopTrace:
             if encoder is not None:
                 sizes[f"{sampler.name}_sensed"] = encoder.memory
         at = np.cumsum([0, *sizes.values()])
-        self.places = {name: slice(int(a), int(b)) for name, a, b in zip(sizes, at[:-1], at[1:], strict=True)}
+        self.places = {
+            name: slice(int(a), int(b)) for name, a, b in zip(sizes, at[:-1], at[1:], strict=True)
+        }
         self.size = int(at[-1])
         q, t, x = SX.sym("q", plant.nq), SX.sym("t"), SX.sym("x", self.size)
-        known = {name: x[place] if place.stop > place.start else SX(0, 1) for name, place in self.places.items()}
+        known = {
+            name: x[place] if place.stop > place.start else SX(0, 1)
+            for name, place in self.places.items()
+        }
         gains = {name: SX.sym(name, rows.shape[-1]) for name, rows in bound.parameters.items()}
         times = SX.sym("times", len(self.samplers))
         inputs = [q, t, x, casadi.vertcat(SX(0, 1), *gains.values()), times, loads.symbols]
@@ -127,13 +154,19 @@ class LoopTrace:
             if encoder is not None:
                 own_numbers = {name: SX(np.ravel(y)) for name, y in encoder.parameters.items()}
                 kept = known[f"{sampler.name}_sensed"]
-                seen, speed, sensed = encoder.read(carried, moved, v, kept, p | own_numbers, times[k])
+                seen, speed, sensed = encoder.read(
+                    carried, moved, v, kept, p | own_numbers, times[k]
+                )
             u, after = sampler.inner.sample(carried, t, seen, speed, memory, p, times[k])
             values = [u, after, sensed]
             jacobians = [casadi.densify(casadi.jacobian(f, x)) for f in values]
-            self._samples.append(casadi.Function("sample", inputs, [*values, *jacobians], {"cse": True}))
+            self._samples.append(
+                casadi.Function("sample", inputs, [*values, *jacobians], {"cse": True})
+            )
 
-    def maps(self, q: np.ndarray, v: np.ndarray, t: float = 0.0, chosen: np.ndarray | None = None) -> LoopMaps:
+    def maps(
+        self, q: np.ndarray, v: np.ndarray, t: float = 0.0, chosen: np.ndarray | None = None
+    ) -> LoopMaps:
         """The linear maps about (q, v), of every gain set, or of those with the chosen numbers."""
         mechanism = self.mechanism
         numbers = self.gains if chosen is None else self.gains[:, chosen]
@@ -142,8 +175,15 @@ class LoopTrace:
         nominal = self._nominal(q, v, t, run, count)
         A, B = mechanism.matrices(q, v, mechanism.holding(q, v, self.loads), self.loads)
         by_law, by_state = _split(self._flow(q, t, nominal, *run), count)
-        if np.ptp(by_law, axis=0).max(initial=0.0) == 0.0 and np.ptp(by_state, axis=0).max(initial=0.0) == 0.0:
-            by_law, by_state = by_law[:1], by_state[:1]  # what runs continuously is the same for all sets
+        if (
+            np.ptp(by_law, axis=0).max(initial=0.0) == 0.0
+            and np.ptp(by_state, axis=0).max(initial=0.0) == 0.0
+        ):
+            # what runs continuously is the same for all sets
+            by_law, by_state = (
+                by_law[:1],
+                by_state[:1],
+            )
         n = self.plant.nv
         G = np.zeros((len(by_law), self.size, self.size))
         G[:, : 2 * n, : 2 * n] = A
@@ -151,8 +191,11 @@ class LoopTrace:
         samples = [_split(f(q, t, nominal, *run)[3:], count) for f in self._samples]
         return LoopMaps(self, G, B, by_law, samples, count)
 
-    def _nominal(self, q: np.ndarray, v: np.ndarray, t: float, run: tuple[Any, ...], count: int) -> np.ndarray:
-        """The states (size, count) with memories as they are after the mechanism has long stood there."""
+    def _nominal(
+        self, q: np.ndarray, v: np.ndarray, t: float, run: tuple[Any, ...], count: int
+    ) -> np.ndarray:
+        """The states (size, count) with memories as they are after the mechanism has long stood
+        there."""
         x = np.zeros((self.size, count))
         x[self.places["v"]] = v[:, None]
         for k, sampler in enumerate(self.samplers):
@@ -182,7 +225,13 @@ class LoopMaps:
     """Flow between instants and what happens at them, as matrices (sets, size, size)."""
 
     def __init__(
-        self, trace: LoopTrace, G: np.ndarray, B: np.ndarray, law: np.ndarray, samples: list[Any], count: int
+        self,
+        trace: LoopTrace,
+        G: np.ndarray,
+        B: np.ndarray,
+        law: np.ndarray,
+        samples: list[Any],
+        count: int,
     ) -> None:
         self.trace, self.generator, self.B, self.law = trace, G, B, law
         self.samples, self.count = samples, count
@@ -214,7 +263,9 @@ class LoopMaps:
     def _events(self, now: int, size: int, cut: int | None, product: np.ndarray) -> np.ndarray:
         """What changes at an instant, sampled laws one after the other."""
         trace, n = self.trace, self.trace.plant.nv
-        for sampler, (period, delay, offset), jacobians in zip(trace.samplers, trace.marks, self.samples, strict=True):
+        for sampler, (period, delay, offset), jacobians in zip(
+            trace.samplers, trace.marks, self.samples, strict=True
+        ):
             held = trace.places[f"{sampler.name}_held"]
             queue = trace.places.get(f"{sampler.name}_queue")
             if (now - offset) % period == 0:
@@ -225,7 +276,9 @@ class LoopMaps:
                         step[:, spot, : trace.size], step[:, spot, trace.size :] = rows, 0.0
                 goes = held if queue is None else slice(queue.start, queue.start + n)
                 if queue is not None and sampler.slots > 1:
-                    step[:, queue.start + n : queue.stop] = np.eye(size)[queue.start : queue.stop - n]
+                    step[:, queue.start + n : queue.stop] = np.eye(size)[
+                        queue.start : queue.stop - n
+                    ]
                 step[:, goes, : trace.size], step[:, goes, trace.size :] = jacobians[0], 0.0
                 if cut is not None:
                     step[:, goes.start + cut] = np.eye(size)[-1]
@@ -237,13 +290,18 @@ class LoopMaps:
         return product
 
     def radii(self) -> np.ndarray:
-        """Spectral radius (sets,) a common period; exp(largest real part) where nothing is sampled."""
+        """Spectral radius (sets,) a common period; exp(largest real part) where nothing is
+        sampled."""
         poles = np.linalg.eigvals(self._essential(self.whole()))
-        radii = np.abs(poles).max(axis=-1) if self.trace.samplers else np.exp(poles.real.max(axis=-1))
-        return np.broadcast_to(radii, (self.count,))  # sets that are one continuous law have one map
+        radii = (
+            np.abs(poles).max(axis=-1) if self.trace.samplers else np.exp(poles.real.max(axis=-1))
+        )
+        # sets that are one continuous law have one map
+        return np.broadcast_to(radii, (self.count,))
 
     def _essential(self, whole: np.ndarray) -> np.ndarray:
-        """Without states that a period forgets, columns of zeros: eigenvalues cost the cube of the size."""
+        """Without states that a period forgets, columns of zeros:
+        eigenvalues cost the cube of the size."""
         if not self.trace.samplers:
             return whole
         kept = np.abs(whole).max(axis=(0, 1)) > 0
@@ -265,11 +323,16 @@ class LoopMaps:
             row = -self.law[0, joint : joint + 1]
             return StateSpace(self.flow(law)[0], column, row, nothing, None, name, name)
         if len(trace.samplers) > 1 or not hasattr(trace.bound, "timing"):
-            raise NotPossible("loop_gain: laws of several rates have no one frequency response; use poles and radius")
+            raise NotPossible(
+                "loop_gain: laws of several rates have no one frequency response; use poles "
+                "and radius"
+            )
         whole = self.whole(joint)[0]
         size = trace.size
         row = -self.samples[0][0][0, joint : joint + 1]
-        return StateSpace(whole[:size, :size], whole[:size, size:], row, nothing, trace.period, name, name)
+        return StateSpace(
+            whole[:size, :size], whole[:size, size:], row, nothing, trace.period, name, name
+        )
 
 
 def _ideal(encoder: Encoder, plant: Plant, name: str, period: float) -> BoundEncoder:

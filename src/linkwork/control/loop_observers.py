@@ -1,4 +1,5 @@
-"""Observers inside a loop: laws that live on estimated speeds, estimated disturbances, or felt contacts."""
+"""Observers inside a loop: laws that live on estimated speeds, estimated disturbances,
+or felt contacts."""
 
 from __future__ import annotations
 
@@ -18,15 +19,18 @@ from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 
 FIRST, SECOND = 1.5, 1.1
-"""Gains of the differentiator, in parts of sqrt(bound) and bound. Source: [Levant1998] section 3."""
+"""Gains of the differentiator, in parts of sqrt(bound) and bound. Source: [Levant1998] section
+3."""
 
 
 class LevantVelocity(Controller):
-    """Another law that is told speeds by Levant's differentiator of the joints' positions, one a joint.
+    """Another law that is told speeds by Levant's differentiator of the joints' positions,
+    one a joint.
 
-    bound [rad/s^2, m/s^2]: largest acceleration of a joint, a number or one a joint; where it holds, the speed is
-    exact after a finite time. It keeps samples of the past, so it stands inside Sampled; the first sample has speed 0.
-    Outside a loop: LevantDifferentiator. Source: [Levant1998] section 3.
+    bound [rad/s^2, m/s^2]: largest acceleration of a joint, a number or one a joint; where it
+    holds, the speed is exact after a finite time. It keeps samples of the past, so it stands inside
+    Sampled; the first sample has speed 0. Outside a loop: LevantDifferentiator. Source:
+    [Levant1998] section 3.
     """
 
     def __init__(self, controller: Any, bound: ArrayLike) -> None:
@@ -38,14 +42,17 @@ class LevantVelocity(Controller):
 
 
 class ExtendedState(Controller):
-    """tau = law - share inertia d,   q'' = tau/inertia + d: one extended state observer a joint, poles at -bandwidth.
+    """tau = law - share inertia d,   q'' = tau/inertia + d: one extended state observer a joint,
+                               poles at -bandwidth.
 
-    Whatever the joint does beyond tau/inertia counts as disturbance and is taken off: gravity, coupling, payload and
-    friction need no model (active disturbance rejection). The law then sees a double integrator of that inertia.
+    Whatever the joint does beyond tau/inertia counts as disturbance and is taken off: gravity,
+    coupling, payload and friction need no model (active disturbance rejection). The law then sees a
+    double integrator of that inertia.
 
-    bandwidth [rad/s], inertia [kg m^2, kg]: numbers or one a joint;  share: part of d that is taken off
-    velocity   "measured", or "estimated": the law is told the observer's speed
-    It keeps samples of the past, so it stands inside Sampled. Outside a loop: ExtendedStateObserver.
+    bandwidth [rad/s], inertia [kg m^2, kg]: numbers or one a joint;  share: part of d that is taken
+    off velocity   "measured", or "estimated": the law is told the observer's speed
+    It keeps samples of the past, so it stands inside Sampled. Outside a loop:
+    ExtendedStateObserver.
     Source: [Gao2003] section III; gains exact for the sampled double integrator.
     """
 
@@ -67,17 +74,25 @@ class ExtendedState(Controller):
 
 
 class ContactReaction(Controller):
-    """A law until something touches the robot, another one from then on: felt by momentum, without a force sensor.
+    """A law until something touches the robot, another one from then on: felt by momentum,
+    without a force sensor.
 
-    reaction    the law after the contact, as GravityCompensation() (the arm goes limp) or a softer impedance
-    gain [1/s]  of the momentum observer;  threshold [N m, N]: of a joint's force from outside, number or one a joint
-    model       robot that is believed; left out: the real one with its payload. What it does not know (friction) counts
+    reaction    the law after the contact, as GravityCompensation() (the arm goes limp) or a softer
+                impedance
+    gain [1/s]  of the momentum observer;  threshold [N m, N]: of a joint's force from outside,
+    number or one a joint model       robot that is believed; left out: the real one with its
+                                      payload. What it does not know (friction) counts
                 as from outside, so the threshold must be above it.
     It keeps samples of the past, so it stands inside Sampled. Source: [DeLuca2005] eq. 9.
     """
 
     def __init__(
-        self, controller: Any, reaction: Any, gain: ArrayLike, threshold: ArrayLike, model: Any = None
+        self,
+        controller: Any,
+        reaction: Any,
+        gain: ArrayLike,
+        threshold: ArrayLike,
+        model: Any = None,
     ) -> None:
         self.controller, self.reaction = as_controller(controller), as_controller(reaction)
         self.gain = positive_array(gain, "ContactReaction: gain")
@@ -138,15 +153,22 @@ class _BoundExtended(_BoundAround):
         super().__init__([law.controller.bound(plant, prefix)], 1 + 3 * plant.nv)
         self.prefix, self.estimated = prefix, law.velocity == "estimated"
         for name in ("bandwidth", "inertia", "share"):
-            self._number(f"{prefix}_eso_{name}", getattr(law, name), plant.nv, f"ExtendedState: {name}")
+            self._number(
+                f"{prefix}_eso_{name}", getattr(law, name), plant.nv, f"ExtendedState: {name}"
+            )
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
         n, seen, T = plant.nv, self.own(m), period
-        w, inertia, share = (p[f"{self.prefix}_eso_{name}"] for name in ("bandwidth", "inertia", "share"))
+        w, inertia, share = (
+            p[f"{self.prefix}_eso_{name}"] for name in ("bandwidth", "inertia", "share")
+        )
         begins = seen[0] < 0.5
-        x, xd, d = (where(begins, now, part(seen, 1 + k * n, 1 + (k + 1) * n)) for k, now in enumerate((q, v, 0.0 * v)))
+        x, xd, d = (
+            where(begins, now, part(seen, 1 + k * n, 1 + (k + 1) * n))
+            for k, now in enumerate((q, v, 0.0 * v))
+        )
         # correct the prediction by what is measured: poles at exp(-w T)
         z = exponential(-w * T)
         miss = q - x
@@ -168,7 +190,9 @@ class _BoundContact(_BoundAround):
         super().__init__(laws, 2 + 2 * plant.nv)
         self.prefix = prefix
         self._number(f"{prefix}_felt_gain", law.gain, plant.nv, "ContactReaction: gain")
-        self._number(f"{prefix}_felt_threshold", law.threshold, plant.nv, "ContactReaction: threshold")
+        self._number(
+            f"{prefix}_felt_threshold", law.threshold, plant.nv, "ContactReaction: threshold"
+        )
         self.model = None if law.model is None else OwnModel(law.model, plant, "ContactReaction")
 
     def sample(
@@ -176,12 +200,16 @@ class _BoundContact(_BoundAround):
     ) -> tuple[Any, Any]:
         seen, before = self.own(m), self.laws[0].kept
         model = model_or_plant(self.model, plant)
-        felt = Residual.of(model, q, v, part(seen, 1, 2 + 2 * plant.nv), p[f"{self.prefix}_felt_gain"])
+        felt = Residual.of(
+            model, q, v, part(seen, 1, 2 + 2 * plant.nv), p[f"{self.prefix}_felt_gain"]
+        )
         touched = seen[0]
         for k in range(plant.nv):
             beyond = absolute(felt.r[k]) > p[f"{self.prefix}_felt_threshold"][k]
             touched = larger(touched, where(beyond, 1.0, 0.0))
         law, kept = self.laws[0].sample(plant, t, q, v, part(m, 0, before), p, period)
-        calm, calm_kept = self.laws[1].sample(plant, t, q, v, part(m, before, self.first), p, period)
+        calm, calm_kept = self.laws[1].sample(
+            plant, t, q, v, part(m, before, self.first), p, period
+        )
         tau = where(touched > 0.5, calm, law)
         return tau, joined([kept, calm_kept, touched, felt.after(tau, period)])

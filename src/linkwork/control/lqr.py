@@ -1,4 +1,5 @@
-"""LQR: gains that minimise a quadratic cost of errors and forces, about a point or along a motion."""
+"""LQR: gains that minimise a quadratic cost of errors and forces, about a point or along a
+motion."""
 
 from __future__ import annotations
 
@@ -20,15 +21,18 @@ from linkwork.simulation.signals import PerStep, Signal, Source
 
 
 class LQR(Controller):
-    """tau = tau_0 - gain (q - q_0, v - v_0): the least of  integral x' Q x + u' R u  for small errors.
+    """tau = tau_0 - gain (q - q_0, v - v_0): the least of  integral x' Q x + u' R u  for small
+    errors.
 
-    robot, q      Robot or System and the configuration that is held; tau_0 holds it there (payload= included)
+    robot, q      Robot or System and the configuration that is held; tau_0 holds it there
+                  (payload= included)
     state_cost Q  number, (2 nv,) for errors of position then of velocity, or a matrix
     effort_cost R number, (nv,) or a matrix
-    period        [s]: gains for a law inside Sampled(law, period), exact for held forces; left out: continuous
+    period        [s]: gains for a law inside Sampled(law, period), exact for held forces; left out:
+                  continuous
 
-    gain (nv, 2 nv) [N m/rad; N m s/rad];  cost (2 nv, 2 nv): x' P x is what an error x costs in all.
-    `LQR.along` follows a motion with gains of its own at every step.
+    gain (nv, 2 nv) [N m/rad; N m s/rad];  cost (2 nv, 2 nv): x' P x is what an error x costs in
+    all. `LQR.along` follows a motion with gains of its own at every step.
     """
 
     def __init__(
@@ -71,22 +75,38 @@ class LQR(Controller):
         effort_cost: ArrayLike = 1.0,
         payload: Any = None,
     ) -> LQR:
-        """Gains along a motion with its rates, PerStep(q, v, a), one row a step [s]: backwards Riccati, exact holds.
+        """Gains along a motion with its rates, PerStep(q, v, a), one row a step [s]:
+        backwards Riccati, exact holds.
 
-        The last row's gains are those of holding its configuration. The motion's own forces are fed forward.
+        The last row's gains are those of holding its configuration. The motion's own forces are fed
+        forward.
         """
         plant = plant_of(robot, payload)
-        if not isinstance(motion, PerStep) or motion.velocity is None or motion.acceleration is None:
+        if (
+            not isinstance(motion, PerStep)
+            or motion.velocity is None
+            or motion.acceleration is None
+        ):
             raise InvalidInput("LQR: motion, expected PerStep(q, velocity, acceleration)")
         if not plant.flat:
-            raise NotPossible(f"LQR: along a motion {plant.who} needs plain joints; it has quaternions")
+            raise NotPossible(
+                f"LQR: along a motion {plant.who} needs plain joints; it has quaternions"
+            )
         Q, R = _costs(plant, state_cost, effort_cost)
         h = positive(step, "LQR: step")
         source = Source(motion, "LQR: motion")
-        rows: list[np.ndarray] = [source.array, source.rows["velocity"], source.rows["acceleration"]]
+        rows: list[np.ndarray] = [
+            source.array,
+            source.rows["velocity"],
+            source.rows["acceleration"],
+        ]
         if rows[0].ndim != 2 or rows[0].shape[1] != plant.nq:
-            raise InvalidInput(f"LQR: motion has shape {rows[0].shape}, expected (steps, {plant.nq})")
-        forces = np.array([_holding(plant, x, v, a) for x, v, a in zip(rows[0], rows[1], rows[2], strict=True)])
+            raise InvalidInput(
+                f"LQR: motion has shape {rows[0].shape}, expected (steps, {plant.nq})"
+            )
+        forces = np.array(
+            [_holding(plant, x, v, a) for x, v, a in zip(rows[0], rows[1], rows[2], strict=True)]
+        )
         law = cls.__new__(cls)
         last = LQR(robot, rows[0][-1], Q, R, h, payload)
         P, gains = last.cost, []
@@ -98,7 +118,10 @@ class LQR(Controller):
             gains.append(K.ravel())
         law.cost, law.gain = P, np.array(gains[::-1]).reshape(-1, plant.nv, 2 * plant.nv)
         law.gains = Source(PerStep(np.array(gains[::-1])), "LQR: gain")
-        law.target, law.speed = Source(PerStep(rows[0]), "LQR: q"), Source(PerStep(rows[1]), "LQR: v")
+        law.target, law.speed = (
+            Source(PerStep(rows[0]), "LQR: q"),
+            Source(PerStep(rows[1]), "LQR: v"),
+        )
         law.force = Source(PerStep(forces), "LQR: force")
         return law
 
@@ -118,7 +141,9 @@ def _gain(A: np.ndarray, B: np.ndarray, R: np.ndarray, P: np.ndarray) -> np.ndar
 def _holding(plant: Plant, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Joint forces of a state and its accelerations."""
     numeric = NumericPlant(plant)
-    return numeric.carrying({name: np.ravel(x) for name, x in plant.parameters.items()}).inverse(q, v, a, np.zeros(()))
+    return numeric.carrying({name: np.ravel(x) for name, x in plant.parameters.items()}).inverse(
+        q, v, a, np.zeros(())
+    )
 
 
 class _BoundLQR(Bound):
@@ -126,12 +151,17 @@ class _BoundLQR(Bound):
         super().__init__()
         n = plant.nv
         sizes = {"gains": 2 * n * n, "target": plant.nq, "speed": n, "force": n}
-        self.parts = {name: Signal(getattr(law, name), (size,), f"{prefix}_{name}") for name, size in sizes.items()}
+        self.parts = {
+            name: Signal(getattr(law, name), (size,), f"{prefix}_{name}")
+            for name, size in sizes.items()
+        }
         for signal in self.parts.values():
             self.parameters |= signal.parameters
             self.sequences |= signal.sequences
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         gains, target, speed, force = (signal.at(t, p)[0] for signal in self.parts.values())
         error = joined([plant.difference(q, target), speed - v])
         n = plant.nv

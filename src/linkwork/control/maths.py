@@ -1,4 +1,5 @@
-"""Elementary functions that read the same on symbols and on numbers, with those of simulation.algebra."""
+"""Elementary functions that read the same on symbols and on numbers,
+with those of simulation.algebra."""
 
 from __future__ import annotations
 

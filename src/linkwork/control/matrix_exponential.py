@@ -12,8 +12,9 @@ TERMS = 16
 def matrix_exponential(G: np.ndarray) -> np.ndarray:
     """exp(G) of matrices (sets, n, n).
 
-    SciPy's takes its products through threads that wait for one another, which costs most of a stability map on a busy
-    machine; its digits are the same to 1e-13 (tests/control/test_linear.py).
+    SciPy's takes its products through threads that wait for one another, which costs most of a
+    stability map on a busy machine; its digits are the same to 1e-13
+    (tests/control/test_linear.py).
     """
     norms = np.abs(G).sum(axis=-1).max(axis=-1, initial=0.0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,8 +1,9 @@
-"""Motors: constants of data sheets in named units, converted once, so that no power comes from nowhere.
+"""Motors: constants of data sheets in named units, converted once,
+so that no power comes from nowhere.
 
-A three-phase machine with flux linkage psi and p pole pairs gives 1.5 p psi newton metres per peak ampere and p psi
-volts (phase, peak) per rad/s. Sheets print other mixtures: K_t per rms ampere with K_e between lines in rms volts
-differ by sqrt(3) and are the same machine.
+A three-phase machine with flux linkage psi and p pole pairs gives 1.5 p psi newton metres per peak
+ampere and p psi volts (phase, peak) per rad/s. Sheets print other mixtures: K_t per rms ampere with
+K_e between lines in rms volts differ by sqrt(3) and are the same machine.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ EMF_UNITS = {
 
 def _unit(name: str, known: dict[str, float], who: str) -> float:
     if name not in known:
-        raise InvalidInput(f'{who}: there is no unit "{name}"{did_you_mean(name, known)}; known: {", ".join(known)}')
+        raise InvalidInput(
+            f'{who}: there is no unit "{name}"{did_you_mean(name, known)}; known: '
+            f"{', '.join(known)}"
+        )
     return known[name]
 
 
@@ -43,9 +47,9 @@ def linked_flux(value: float, unit: str) -> float:
 class DCMotor:
     """A brushed motor, or a drive seen as one: L I' = U - R I - K_e w, torque = K_t I.
 
-    torque_constant [N m/A], back_emf [V s/rad], resistance [Ohm], inductance [H], inertia [kg m^2], peak_current [A]
-    In these units K_t and K_e of one motor are one number; K_t above K_e would create power and is refused: such pairs
-    belong to PMSM.from_constants, which knows their units.
+    torque_constant [N m/A], back_emf [V s/rad], resistance [Ohm], inductance [H], inertia [kg m^2],
+    peak_current [A] In these units K_t and K_e of one motor are one number; K_t above K_e would
+    create power and is refused: such pairs belong to PMSM.from_constants, which knows their units.
     """
 
     torque_constant: float
@@ -61,7 +65,8 @@ class DCMotor:
         emf = self.back_emf
         if emf is not None and self.torque_constant > 1.02 * positive(emf, "DCMotor: back_emf"):
             raise InvalidInput(
-                f"DCMotor: K_t = {self.torque_constant:g} N m/A above K_e = {emf:g} V s/rad creates power; if they are "
+                f"DCMotor: K_t = {self.torque_constant:g} N m/A above K_e = {emf:g} V s/rad "
+                "creates power; if they are "
                 "of a three-phase machine, use PMSM.from_constants with their units"
             )
 
@@ -88,8 +93,8 @@ class DCMotor:
 class PMSM:
     """A permanent-magnet synchronous machine in dq coordinates (amplitude-invariant).
 
-    flux psi [V s] (peak, a phase), pole_pairs, resistance [Ohm] and inductances L_d, L_q [H] of one phase,
-    inertia [kg m^2]
+    flux psi [V s] (peak, a phase), pole_pairs, resistance [Ohm] and inductances L_d, L_q [H] of one
+    phase, inertia [kg m^2]
     torque = 1.5 p (psi i_q + (L_d - L_q) i_d i_q);  u_d = R i_d + L_d i_d' - w_e L_q i_q,
     u_q = R i_q + L_q i_q' + w_e (L_d i_d + psi),  w_e = p w
     """
@@ -115,13 +120,16 @@ class PMSM:
         inductance: float,
         inertia: float,
     ) -> PMSM:
-        """From K_t and K_e with units, (0.42, "N m/A rms"), (0.24, "V s/rad line rms"); they must agree to 5 %."""
+        """From K_t and K_e with units, (0.42, "N m/A rms"), (0.24, "V s/rad line rms");
+        they must agree to 5 %."""
         by_torque = linked_flux(*torque_constant)
         by_emf = linked_flux(*back_emf)
         if abs(by_torque - by_emf) > 0.05 * by_emf:
             raise InvalidInput(
-                f"PMSM: K_t = {torque_constant[0]:g} {torque_constant[1]} means {by_torque:.4g} V s/rad (phase peak), "
-                f"K_e = {back_emf[0]:g} {back_emf[1]} means {by_emf:.4g}: one machine has one flux; check the units"
+                f"PMSM: K_t = {torque_constant[0]:g} {torque_constant[1]} means {by_torque:.4g} V "
+                "s/rad (phase peak), "
+                f"K_e = {back_emf[0]:g} {back_emf[1]} means {by_emf:.4g}: one machine has one "
+                "flux; check the units"
             )
         p = whole(pole_pairs, "PMSM: pole_pairs")
         return PMSM(0.5 * (by_torque + by_emf) / p, p, resistance, inductance, inductance, inertia)
@@ -142,6 +150,7 @@ class PMSM:
         return self.flux * self.pole_pairs * _unit(unit, TORQUE_UNITS | EMF_UNITS, "PMSM: constant")
 
     def as_dc(self) -> DCMotor:
-        """Its q axis as one motor: peak currents, voltages 1.5 times a phase's peak, so that power is right."""
+        """Its q axis as one motor: peak currents, voltages 1.5 times a phase's peak,
+        so that power is right."""
         k = 1.5 * self.pole_pairs * self.flux
         return DCMotor(k, 1.5 * self.resistance, 1.5 * self.inductance_q, self.inertia)

@@ -1,4 +1,5 @@
-"""Observers: what is not measured, estimated sample by sample: derivatives, disturbances, forces from outside."""
+"""Observers: what is not measured, estimated sample by sample: derivatives, disturbances,
+forces from outside."""
 
 from __future__ import annotations
 
@@ -15,12 +16,14 @@ from linkwork.subject import RobotLike, subject_of
 
 
 class MomentumObserver:
-    """Joint forces from outside [N m, N] from motion and motor forces alone: contacts without a force sensor.
+    """Joint forces from outside [N m, N] from motion and motor forces alone:
+    contacts without a force sensor.
 
         r = gain (p - p0 - integral (tau + C' v - g + r) dt),   p = M v
 
-    r follows the true joint force of what touches the robot with the lag 1/gain. gain [1/s]: number or one a joint.
-    period [s]. The robot is the model: what it does not know (friction, payload) counts as from outside.
+    r follows the true joint force of what touches the robot with the lag 1/gain. gain [1/s]: number
+    or one a joint. period [s]. The robot is the model: what it does not know (friction, payload)
+    counts as from outside.
     Source: [DeLuca2005] eq. 9.
     """
 
@@ -30,7 +33,8 @@ class MomentumObserver:
         self.gain = np.broadcast_to(positive_array(gain, "MomentumObserver: gain"), (subject.nv,))
         if (self.gain * self.period >= 2.0).any():
             raise InvalidInput(
-                f"MomentumObserver: gain {self.gain.max():g} /s is unstable at {self.period:g} s; it must stay below "
+                f"MomentumObserver: gain {self.gain.max():g} /s is unstable at {self.period:g} s; "
+                "it must stay below "
                 f"{2.0 / self.period:g} /s"
             )
         self.reset()
@@ -44,7 +48,10 @@ class MomentumObserver:
     def update(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
         """r (nv,) after a sample of motion, and of the force that acts from now on."""
         n = self.subject.nv
-        state = {"q": finite(q, (self.subject.nq,), "MomentumObserver: q"), "v": finite(v, (n,), "MomentumObserver: v")}
+        state = {
+            "q": finite(q, (self.subject.nq,), "MomentumObserver: q"),
+            "v": finite(v, (n,), "MomentumObserver: v"),
+        }
         force = finite(tau, (n,), "MomentumObserver: tau")
         mass = quantities.evaluate(self.subject, "mass_matrix", {"q": state["q"]})
         coriolis = quantities.evaluate(self.subject, "coriolis_matrix", state)
@@ -53,24 +60,33 @@ class MomentumObserver:
         if self._start is None:
             self._start = momentum
         self.residual = self.gain * (momentum - self._start - self._sum)
-        self._sum = self._sum + self.period * (force + coriolis.T @ state["v"] - gravity + self.residual)
+        self._sum = self._sum + self.period * (
+            force + coriolis.T @ state["v"] - gravity + self.residual
+        )
         return self.residual
 
     def over(self, run: Any) -> np.ndarray:
         """r (T, nv) over the rows of a simulation whose rows are one period apart."""
         if np.abs(np.diff(run.time) - self.period).max() > 1e-9:
-            raise InvalidInput(f"MomentumObserver: the rows are not {self.period:g} s apart; simulate with sample=")
+            raise InvalidInput(
+                f"MomentumObserver: the rows are not {self.period:g} s apart; simulate with sample="
+            )
         self.reset()
-        return np.array([self.update(q, v, tau) for q, v, tau in zip(run.q, run.v, run.tau, strict=True)])
+        return np.array(
+            [self.update(q, v, tau) for q, v, tau in zip(run.q, run.v, run.tau, strict=True)]
+        )
 
     def contact(self, run: Any, threshold: ArrayLike) -> float | None:
         """Time [s] at which some |r| first exceeds its threshold [N m, N]; None if none does."""
-        beyond = (np.abs(self.over(run)) > positive_array(threshold, "MomentumObserver: threshold")).any(axis=1)
+        beyond = (
+            np.abs(self.over(run)) > positive_array(threshold, "MomentumObserver: threshold")
+        ).any(axis=1)
         return float(run.time[int(np.argmax(beyond))]) if beyond.any() else None
 
 
 class LevantDifferentiator:
-    """First derivative of a noisy signal, exact in finite time where |x''| <= bound: super-twisting on the error.
+    """First derivative of a noisy signal, exact in finite time where |x''| <= bound:
+    super-twisting on the error.
 
     Source: [Levant1998] section 3 with gains 1.5 and 1.1.
     """
@@ -88,7 +104,9 @@ class LevantDifferentiator:
             raise InvalidInput(f"LevantDifferentiator: sample is {x.tolist()}: it is not taken")
         known = self.bound if self.value is None else self.value
         if known.ndim and x.shape != known.shape:
-            raise InvalidInput(f"LevantDifferentiator: sample has shape {x.shape}, expected {known.shape}")
+            raise InvalidInput(
+                f"LevantDifferentiator: sample has shape {x.shape}, expected {known.shape}"
+            )
         if self.value is None:
             self.value = x.copy()
         e = self.value - x
@@ -99,9 +117,11 @@ class LevantDifferentiator:
 
 
 class ExtendedStateObserver:
-    """Position, speed and total disturbance of x'' = b u + d from samples of x: three poles at -bandwidth [rad/s].
+    """Position, speed and total disturbance of x'' = b u + d from samples of x:
+    three poles at -bandwidth [rad/s].
 
-    Source: [Gao2003] section III. The gains are exact for the sampled double integrator (poles at exp(-bandwidth T)).
+    Source: [Gao2003] section III. The gains are exact for the sampled double integrator
+    (poles at exp(-bandwidth T)).
     """
 
     def __init__(self, bandwidth: float, period: float, gain: float = 1.0) -> None:
@@ -118,7 +138,9 @@ class ExtendedStateObserver:
         """(x, x', d) after a sample x; u acts from now on."""
         sample = as_doubles(x, "ExtendedStateObserver: sample")
         if sample.shape != () or not np.isfinite(sample):
-            raise InvalidInput(f"ExtendedStateObserver: sample is {shown(x)}, expected a number: it is not taken")
+            raise InvalidInput(
+                f"ExtendedStateObserver: sample is {shown(x)}, expected a number: it is not taken"
+            )
         force = number(u, "ExtendedStateObserver: u")
         corrected = self.state + self.L * (float(sample) - self.state[0])
         self.state = self.A @ corrected + self.B * force

@@ -22,14 +22,16 @@ from linkwork.simulation.robot_plant import RobotPlant
 from linkwork.spatial.linear import factored
 
 SOFT = 1e-7
-"""Part of its trace added to a task's mobility, so that a singular task asks for little instead of everything."""
+"""Part of its trace added to a task's mobility,
+so that a singular task asks for little instead of everything."""
 
 
 @dataclass(frozen=True)
 class Level:
     """Tasks of lw.tasks with the same priority; rows of cost 0 are free.
 
-    stiffness [1/s^2], damping [1/s]: the error of every row obeys e'' + damping e' + stiffness e = 0; damping left
+    stiffness [1/s^2], damping [1/s]: the error of every row obeys e'' + damping e' + stiffness e =
+    0; damping left
     out: critical, 2 sqrt(stiffness)
     """
 
@@ -41,21 +43,29 @@ class Level:
 class OperationalSpace(Controller):
     """tau = inverse dynamics of accelerations that meet the levels in order of priority.
 
-        a_1 = J_1# (x_1'' - J_1' v),   a_k = a_{k-1} + N_{k-1} (J_k N_{k-1})# (x_k'' - J_k' v - J_k a_{k-1})
+        a_1 = J_1# (x_1'' - J_1' v),   a_k = a_{k-1} + N_{k-1} (J_k N_{k-1})#
+                                       (x_k'' - J_k' v - J_k a_{k-1})
 
-    with J# = M^-1 J' (J M^-1 J')^-1 (dynamically consistent), x'' = stiffness e - damping J v. What no level asks for
-    moves without force but for `rest_damping` [1/s] (joints slow down in what is left over).
+    with J# = M^-1 J' (J M^-1 J')^-1 (dynamically consistent), x'' = stiffness e - damping J v. What
+    no level asks for moves without force but for `rest_damping` [1/s] (joints slow down in what is
+    left over).
 
-    levels   Level(tasks), highest priority first; tasks of lw.tasks: FrameTask, RelativeFrameTask, CenterOfMassTask,
-             PostureTask ...: targets in m and rad, world axes
-    model    robot that the law believes in (masses, gravity); left out: the real one with its payload
-    Gravity is part of the inverse dynamics: do not add GravityCompensation. Source: [Khatib1987]; [Siciliano1991].
+    levels   Level(tasks), highest priority first; tasks of lw.tasks: FrameTask, RelativeFrameTask,
+             CenterOfMassTask, PostureTask ...: targets in m and rad, world axes
+    model    robot that the law believes in (masses, gravity); left out: the real one with its
+             payload
+    Gravity is part of the inverse dynamics: do not add GravityCompensation. Source: [Khatib1987];
+    [Siciliano1991].
     """
 
-    def __init__(self, levels: Sequence[Level] | Level, rest_damping: float = 5.0, model: Any = None) -> None:
+    def __init__(
+        self, levels: Sequence[Level] | Level, rest_damping: float = 5.0, model: Any = None
+    ) -> None:
         stack = (levels,) if isinstance(levels, Level) else tuple(levels)
         if not stack or not all(isinstance(level, Level) for level in stack):
-            raise InvalidInput("OperationalSpace: levels, expected Level(tasks, stiffness, damping), or several")
+            raise InvalidInput(
+                "OperationalSpace: levels, expected Level(tasks, stiffness, damping), or several"
+            )
         self.levels, self.model = stack, model
         self.rest_damping = positive(rest_damping, "OperationalSpace: rest_damping", zero=True)
 
@@ -65,7 +75,8 @@ class OperationalSpace(Controller):
 
 @dataclass(frozen=True)
 class _Stack:
-    """Accelerations (nv) of the levels, over symbols: q, v, numbers of all tasks, gains (2 a level), rest damping."""
+    """Accelerations (nv) of the levels, over symbols: q, v, numbers of all tasks,
+    gains (2 a level), rest damping."""
 
     tasks: tuple[tuple[Any, ...], ...]
     rows: tuple[tuple[int, ...], ...]
@@ -82,7 +93,13 @@ class _Stack:
         subject, n = plant.subject, plant.nv
         at, levels = 0, []
         symbol = SX.sym("q", plant.nq)
-        scene = TaskScene(subject, subject.tree, symbol, tree_coordinates(subject.tree, symbol), maps(subject.tree)[2])
+        scene = TaskScene(
+            subject,
+            subject.tree,
+            symbol,
+            tree_coordinates(subject.tree, symbol),
+            maps(subject.tree)[2],
+        )
         for tasks, kept in zip(self.tasks, self.rows, strict=True):
             errors, slopes = [], []
             for task in tasks:
@@ -92,7 +109,8 @@ class _Stack:
                 errors.append(e)
                 slopes.append(SX(J))
             e, J = casadi.vertcat(*errors)[list(kept)], casadi.vertcat(*slopes)[list(kept), :]
-            turning = casadi.jtimes(J @ v, symbol, plant.rate(symbol, v))  # J' v: what accelerates by itself
+            # J' v: what accelerates by itself
+            turning = casadi.jtimes(J @ v, symbol, plant.rate(symbol, v))
             levels.append([casadi.substitute(x, symbol, q) for x in (e, J, turning)])
         solver = factored(plant.mass_matrix(q, SX(0)))
         a, N = SX.zeros(n), SX.eye(n)
@@ -116,7 +134,9 @@ class _BoundOperational(Bound):
         self.prefix, subject = prefix, plant.subject
         tasks, rows, numbers, gains = [], [], [], []
         for level in law.levels:
-            several = tuple(level.tasks) if isinstance(level.tasks, (list, tuple)) else (level.tasks,)
+            several = (
+                tuple(level.tasks) if isinstance(level.tasks, (list, tuple)) else (level.tasks,)
+            )
             for task in several:
                 if not all(hasattr(task, name) for name in ("rows", "numbers", "costs", "key")):
                     raise InvalidInput(f"OperationalSpace: {task!r} is no task of lw.tasks")
@@ -134,7 +154,9 @@ class _BoundOperational(Bound):
         self.parameters[f"{prefix}_rest"] = np.array([law.rest_damping])
         self.model = None if law.model is None else OwnModel(law.model, plant, "OperationalSpace")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         numbers, gains, rest = (p[f"{self.prefix}_{name}"] for name in ("numbers", "gains", "rest"))
         model = model_or_plant(self.model, plant)
         a = model.compute(self.stack, q, v, numbers, gains, rest)

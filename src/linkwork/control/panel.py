@@ -1,4 +1,5 @@
-"""The part of the viewer about control: the robot moving in its loop, with gains, target and payload to drag."""
+"""The part of the viewer about control: the robot moving in its loop, with gains,
+target and payload to drag."""
 
 from __future__ import annotations
 
@@ -21,11 +22,13 @@ PAUSE = 0.5
 FAR = 1e3
 """Joints of an unstable loop are drawn until here [rad, m]."""
 BESIDE = 4.0
-"""Frames a second of the robot while a hand moves: a browser that draws in software has its time for the curves."""
+"""Frames a second of the robot while a hand moves:
+a browser that draws in software has its time for the curves."""
 MARKED = 0.2
 """Seconds between two pictures of the stability map and two sentences while a hand moves.
 
-People read no faster; a picture costs as much as the run itself, and new words lay out everything below them anew.
+People read no faster; a picture costs as much as the run itself, and new words lay out everything
+below them anew.
 """
 VARIES = (0.5, 1.5)
 """Range of a live variable's slider, times its present value."""
@@ -39,7 +42,8 @@ def panel(stand: Any) -> ControlPanel | None:
 
 
 class ControlPanel:
-    """Nothing is computed before a person switches the bench on; then every hand movement gives a new response."""
+    """Nothing is computed before a person switches the bench on;
+    then every hand movement gives a new response."""
 
     def __init__(self, stand: Any) -> None:
         self.stand, self.robot, self.server = stand, stand.robot, stand.server
@@ -123,7 +127,9 @@ class ControlPanel:
             series: list[dict[str, Any]] = [{"label": across}]
             colours = ("#3b6ea5", "#c8553d")
             for name, colour in zip((first, second) if second else (first,), colours, strict=False):
-                series.append({"label": name, "stroke": colour, "width": 2, "points": {"show": False}})
+                series.append(
+                    {"label": name, "stroke": colour, "width": 2, "points": {"show": False}}
+                )
             return gui.add_uplot(
                 flat[: len(series)],
                 tuple(series),
@@ -136,11 +142,17 @@ class ControlPanel:
 
         with self.tab:
             self.words = gui.add_markdown("")
-            self.response = chart("joint and its goal [rad, m] over time [s]", "time", "joint", "goal")
+            self.response = chart(
+                "joint and its goal [rad, m] over time [s]", "time", "joint", "goal"
+            )
             self.force = chart("its force [N m, N] over time [s]", "time", "force")
-            self.magnitude = chart("loop gain [dB] over log10 frequency [rad/s]", "frequency", "gain")
+            self.magnitude = chart(
+                "loop gain [dB] over log10 frequency [rad/s]", "frequency", "gain"
+            )
             self.phase = chart("phase [deg] over log10 frequency [rad/s]", "frequency", "phase")
-            self.picture = gui.add_image(np.full((8, 8, 3), 255, np.uint8), label="stability map", format="png")
+            self.picture = gui.add_image(
+                np.full((8, 8, 3), 255, np.uint8), label="stability map", format="png"
+            )
             self.map_words = gui.add_markdown("")
 
     def _add_controls(self, gui: Any) -> None:
@@ -152,7 +164,9 @@ class ControlPanel:
         with self._controls:
             self.law = gui.add_dropdown("law", tuple(LAWS), initial_value=bench.law)
             self.gains = [
-                gui.add_slider(f"log10 {g.label}", np.log10(g.low), np.log10(g.high), 0.01, np.log10(g.first))
+                gui.add_slider(
+                    f"log10 {g.label}", np.log10(g.low), np.log10(g.high), 0.01, np.log10(g.first)
+                )
                 for g in law.gains
             ]
             self.joint = gui.add_dropdown("plotted joint", self.robot.joints)
@@ -161,7 +175,9 @@ class ControlPanel:
             self.mass = gui.add_slider("payload [kg]", 0.0, 5.0, 0.05, bench.mass)
             self.known = gui.add_checkbox("the law knows it", bench.known)
             self.variables = {
-                name: gui.add_slider(name, *sorted(x * share for share in VARIES), abs(x) / 500 or 1e-3, x)
+                name: gui.add_slider(
+                    name, *sorted(x * share for share in VARIES), abs(x) / 500 or 1e-3, x
+                )
                 for name, x in bench.variables.items()
             }
         self.law.on_update(lambda _: self._law_chosen())
@@ -176,7 +192,10 @@ class ControlPanel:
 
     def _gains_moved(self) -> None:
         if self.bench is not None and self._running:
-            self.bench.gains[self.bench.law] = (10.0 ** self.gains[0].value, 10.0 ** self.gains[1].value)
+            self.bench.gains[self.bench.law] = (
+                10.0 ** self.gains[0].value,
+                10.0 ** self.gains[1].value,
+            )
             self._ask(False)
 
     def _moved(self) -> None:
@@ -195,7 +214,9 @@ class ControlPanel:
             return
         bench.law = self.law.value
         self._radii = np.zeros((0, 0))  # of the law before
-        for slider, gain, now in zip(self.gains, LAWS[bench.law].gains, bench.gains[bench.law], strict=True):
+        for slider, gain, now in zip(
+            self.gains, LAWS[bench.law].gains, bench.gains[bench.law], strict=True
+        ):
             slider.label = f"log10 {gain.label}"
             slider.min, slider.max = float(np.log10(gain.low)), float(np.log10(gain.high))
             slider.value = float(np.log10(now))
@@ -219,7 +240,8 @@ class ControlPanel:
     # the two threads
 
     def _work(self) -> None:
-        """A response for what is set now; the map when no hand moves on meanwhile, or at the latest after a few."""
+        """A response for what is set now; the map when no hand moves on meanwhile,
+        or at the latest after a few."""
         waited = 0
         self._told(self.step)
         self.stand.viewer.look()  # the curves beside the scene have taken a part of it
@@ -232,7 +254,11 @@ class ControlPanel:
                 self._asked.clear()
                 self._told(self.step)
                 waited += 1
-            if self._running and self._map_asked.is_set() and (not self._asked.is_set() or waited >= 3):
+            if (
+                self._running
+                and self._map_asked.is_set()
+                and (not self._asked.is_set() or waited >= 3)
+            ):
                 self._map_asked.clear()
                 waited = 0
                 self._told(self.redraw_map)
@@ -290,16 +316,21 @@ class ControlPanel:
         self._radii = bench.map()
         first, second = LAWS[bench.law].gains
         if not self._radii.size:
-            self.map_words.content = "A law that switches has no linear loop: no Bode plot and no map."
+            self.map_words.content = (
+                "A law that switches has no linear loop: no Bode plot and no map."
+            )
             return
         self._mark()
         self.map_words.content = (
-            f"across: {first.label}, {first.low:g} .. {first.high:g}; up: {second.label}, {second.low:g} .. "
-            f"{second.high:g}, both logarithmic. Red is unstable, dark green fades fastest; the cross is here."
+            f"across: {first.label}, {first.low:g} .. {first.high:g}; up: {second.label}, "
+            f"{second.low:g} .. "
+            f"{second.high:g}, both logarithmic. Red is unstable, dark green fades fastest; the "
+            "cross is here."
         )
 
     def _mark(self) -> None:
-        """The verdict in words, and the map with the present gains on it: the same map while only they move."""
+        """The verdict in words, and the map with the present gains on it:
+        the same map while only they move."""
         bench = self.bench
         assert bench is not None
         self._marked, self._stale = time.perf_counter(), False

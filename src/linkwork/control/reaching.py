@@ -4,8 +4,9 @@ A law is d nu/dt = r(nu, t), odd in nu and never away from zero. Its magnitude f
 
     |r| = s(t) + f(x)        s: the jump at nu = 0 (what chatters),  f: continuous, f(0) = 0
 
-Source: [Khan2022] eq. 6 and its comparators; times and bands as corrected: eq. 8 splits 1/(A + B) into 1/A + 1/B, so
-eq. 9-13 and 18-25 are replaced by closed forms with the incomplete gamma function.
+Source: [Khan2022] eq. 6 and its comparators; times and bands as corrected: eq. 8 splits 1/(A + B)
+into 1/A + 1/B, so eq. 9-13 and 18-25 are replaced by closed forms with the incomplete gamma
+function.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from linkwork.errors import NotPossible
 from linkwork.simulation.algebra import both, either, larger, smaller, where
 
 NEWTON_STEPS = 13
-"""Safeguarded Newton steps of the implicit rule: within 1e-12 of |nu| on 600 000 random exponential laws, 600 000 power
-laws, and as many of each whose period times gain/offset lies near |nu|."""
+"""Safeguarded Newton steps of the implicit rule: within 1e-12 of |nu| on 600 000 random exponential
+laws, 600 000 power laws, and as many of each whose period times gain/offset lies near |nu|."""
 _ALMOST_NOTHING = 1e-300
 _FLAT = 1e-30  # slopes below it are those of a law that has saturated
-_FARTHEST = 4.0  # a step divides x by at most e to this: beside a flat part Newton's steps would go anywhere
+# a step divides x by at most e to this: beside a flat part Newton's steps would go anywhere
+_FARTHEST = 4.0
 _UNKNOWN = 1e3  # stands for the logarithm at an end of the interval that was not computed yet
-_NO_NEARER = 0.3  # part of a miss that is left on the other side of the root: Newton's steps go round in circles
+# part of a miss that is left on the other side of the root: Newton's steps go round in circles
+_NO_NEARER = 0.3
 _ROUNDING = 1e-9  # misses below it are those of the last steps
 _NEARBY = 1e-5  # of ln x: for slopes of laws that do not give their own
 
@@ -38,7 +41,8 @@ Numbers = Mapping[str, Any]
 
 
 class ReachingLaw:
-    """d nu/dt = r(nu, t). Every parameter is a number or an array that broadcasts with nu (one a joint, batches).
+    """d nu/dt = r(nu, t). Every parameter is a number or an array that broadcasts with nu
+    (one a joint, batches).
 
     names   the parameters, in order; a run may give other numbers for them
     """
@@ -62,7 +66,8 @@ class ReachingLaw:
         raise NotImplementedError
 
     def curve(self, p: Numbers, y: Any, t: Any) -> tuple[Any, Any]:
-        """(f, df/dy) at x = e^y, for the Newton steps of the implicit rule; here by a difference."""
+        """(f, df/dy) at x = e^y, for the Newton steps of the implicit rule; here by a
+        difference."""
         below, above = (self.smooth(p, exponential(y + d), t) for d in (-_NEARBY, _NEARBY))
         return self.smooth(p, exponential(y), t), (above - below) / (2 * _NEARBY)
 
@@ -74,7 +79,8 @@ class ReachingLaw:
         return -sign(nu) * self.magnitude(p, absolute(nu), t)
 
     def implicit(self, p: Numbers, nu: Any, t: Any, h: Any) -> Any:
-        """r of the backward Euler rule: nu + h r lies on the surface, or moves towards it without passing.
+        """r of the backward Euler rule: nu + h r lies on the surface,
+        or moves towards it without passing.
 
             a = |nu| <= h s:   r = -nu / h
             else:              r = -sgn(nu) (s + f(x))   with   x + h (s + f(x)) = a
@@ -89,9 +95,10 @@ class ReachingLaw:
     def _solved(self, p: Numbers, rest: Any, t: Any, h: Any) -> Any:
         """f(x) where g(x) = x + h f(x) = rest: safeguarded Newton steps on ln g over y = ln x.
 
-        There a power is a straight line, and the rise of an exponential law by 1/offset is one of ln(1/offset). A step
-        that jumps across the root without coming nearer is half of a cycle: the cubic of Hermite through both ends
-        takes its place, or where the miss is not even halved the middle of the interval that holds the root.
+        There a power is a straight line, and the rise of an exponential law by 1/offset is one of
+        ln(1/offset). A step that jumps across the root without coming nearer is half of a cycle:
+        the cubic of Hermite through both ends takes its place, or where the miss is not even halved
+        the middle of the interval that holds the root.
         """
         whole = larger(rest, _ALMOST_NOTHING)
         y = logarithm(whole)
@@ -109,12 +116,15 @@ class ReachingLaw:
             newton = y - smaller(miss / slope, _FARTHEST)
             halved = 0.5 * (low + high)
             cubic = _inverse_cubic(low, low_miss, low_slope, high, high_miss, high_slope)
-            nearer = both(absolute(miss) <= 0.5 * absolute(last), (cubic - low) * (cubic - high) <= 0)
+            nearer = both(
+                absolute(miss) <= 0.5 * absolute(last), (cubic - low) * (cubic - high) <= 0
+            )
             cycles = both(-miss * last > _NO_NEARER * last * last, absolute(miss) > _ROUNDING)
             wrong = either(cycles, (newton - low) * (newton - high) > 0)
             y, last = where(wrong, where(nearer, cubic, halved), newton), miss
         x, (f, df) = exponential(y), self.curve(p, y, t)
-        # One more Newton step, of f itself: a mean of f(x) and (rest - x)/h, so that steep laws lose no digits.
+        # One more Newton step, of f itself: a mean of f(x) and (rest - x)/h,
+        # so that steep laws lose no digits.
         f = (x * f + df * (rest - x)) / larger(x + h * df, _ALMOST_NOTHING)
         return smaller(f, rest / h)  # rounding must not carry it past the surface
 
@@ -130,7 +140,8 @@ class ReachingLaw:
         return np.asarray(self.implicit(self.numbers, nu, t, h))
 
     def largest_rate(self, nu: ArrayLike, t: float = 0.0) -> np.ndarray:
-        """The largest |r| on the way from nu to zero, begun at time t; magnitudes grow with |nu|."""
+        """The largest |r| on the way from nu to zero, begun at time t; magnitudes grow with
+        |nu|."""
         return np.abs(self.rate(np.abs(finite_doubles(nu, "nu")) + _ALMOST_NOTHING, t))
 
     def reaching_time(self, nu0: ArrayLike, start: float = 0.0) -> np.ndarray:
@@ -142,7 +153,8 @@ class ReachingLaw:
         raise NotImplementedError
 
     def band(self, disturbance: ArrayLike) -> np.ndarray:
-        """Where |nu| settles at the worst under a disturbance |d| <= D [rad/s^2]: 0 slides exactly, inf is lost."""
+        """Where |nu| settles at the worst under a disturbance |d| <= D [rad/s^2]: 0 slides exactly,
+        inf is lost."""
         d = positive_array(disturbance, f"{type(self).__name__}: disturbance", zero=True)
         return _settled(self, np.asarray(d))
 
@@ -152,8 +164,11 @@ class ReachingLaw:
         return self.gain * self.reaching_time(nu0) / wanted
 
 
-def _inverse_cubic(low: Any, low_miss: Any, low_slope: Any, high: Any, high_miss: Any, high_slope: Any) -> Any:
-    """Where a function is zero, by the cubic of Hermite through its inverse: misses and slopes at both ends."""
+def _inverse_cubic(
+    low: Any, low_miss: Any, low_slope: Any, high: Any, high_miss: Any, high_slope: Any
+) -> Any:
+    """Where a function is zero, by the cubic of Hermite through its inverse:
+    misses and slopes at both ends."""
     rise = larger(high_miss - low_miss, _ALMOST_NOTHING)
     u = -low_miss / rise
     bends = rise * u * (1.0 - u) * ((1.0 - u) / low_slope - u / high_slope)
@@ -161,7 +176,8 @@ def _inverse_cubic(low: Any, low_miss: Any, low_slope: Any, high: Any, high_miss
 
 
 def _settled(law: ReachingLaw, d: np.ndarray) -> np.ndarray:
-    """The root of magnitude = d by bisection of exponents: magnitudes grow from the jump to their limit."""
+    """The root of magnitude = d by bisection of exponents:
+    magnitudes grow from the jump to their limit."""
     p, late = law.numbers, 1e12  # what decays in time protects for a while only
     shape = np.broadcast_shapes(d.shape, *[np.shape(x) for x in p.values()])
     d = np.broadcast_to(d, shape)
@@ -194,7 +210,8 @@ class ConstantRate(ReachingLaw):
 
 
 class PowerRate(ReachingLaw):
-    """r = -K |nu|^exponent sgn nu, exponent in [0, 1): continuous, so nothing jumps; 0 is the conventional law."""
+    """r = -K |nu|^exponent sgn nu, exponent in [0, 1): continuous, so nothing jumps;
+    0 is the conventional law."""
 
     names = ("gain", "exponent")
 
@@ -219,14 +236,20 @@ class PowerRate(ReachingLaw):
 class PowerExponential(ReachingLaw):
     """r = -(K/N) |nu|^exponent sgn nu, N = offset + (1 - offset) exp(-alpha |nu|^power).
 
-    gain K; offset in (0, 1] (phi of the paper: far away the gain is K/offset); alpha, power > 0; exponent in [0, 1)
-    (varphi). With exponent 0 this is ExponentialReaching, with offset 1 PowerRate.
+    gain K; offset in (0, 1] (phi of the paper: far away the gain is K/offset); alpha, power > 0;
+    exponent in [0, 1) (varphi). With exponent 0 this is ExponentialReaching, with offset 1
+    PowerRate.
     """
 
     names = ("gain", "offset", "alpha", "power", "exponent")
 
     def __init__(
-        self, gain: ArrayLike, offset: ArrayLike, alpha: ArrayLike, power: ArrayLike, exponent: ArrayLike
+        self,
+        gain: ArrayLike,
+        offset: ArrayLike,
+        alpha: ArrayLike,
+        power: ArrayLike,
+        exponent: ArrayLike,
     ) -> None:
         super().__init__(gain)
         who = type(self).__name__
@@ -249,7 +272,9 @@ class PowerExponential(ReachingLaw):
         slowed = p["offset"] + fading
         whole = p["gain"] * exponential(p["exponent"] * y) / slowed
         # d(1/N) = alpha fading / N^2 d(x^power)
-        return whole - self.jump(p, t), whole * (p["exponent"] + p["power"] * growth * fading / slowed)
+        return whole - self.jump(p, t), whole * (
+            p["exponent"] + p["power"] * growth * fading / slowed
+        )
 
     def _time(self, x: np.ndarray, start: float) -> np.ndarray:
         from scipy.special import gamma, gammainc
@@ -261,17 +286,21 @@ class PowerExponential(ReachingLaw):
 
 
 class ExponentialReaching(PowerExponential):
-    """r = -(K/N) sgn nu, N = offset + (1 - offset) exp(-alpha |nu|^power): the exponential reaching law (SMERL).
+    """r = -(K/N) sgn nu, N = offset + (1 - offset) exp(-alpha |nu|^power):
+    the exponential reaching law (SMERL).
 
     The gain is K near zero and K/offset far away. Source: [Khan2022] eq. 7 (its time is right).
     """
 
-    def __init__(self, gain: ArrayLike, offset: ArrayLike, alpha: ArrayLike, power: ArrayLike) -> None:
+    def __init__(
+        self, gain: ArrayLike, offset: ArrayLike, alpha: ArrayLike, power: ArrayLike
+    ) -> None:
         super().__init__(gain, offset, alpha, power, 0.0)
 
 
 def crossover(law: ReachingLaw, other: ReachingLaw, low: float = 1e-6, high: float = 1e6) -> float:
-    """The |nu0| at which two laws with scalar parameters take equally long, between low and high."""
+    """The |nu0| at which two laws with scalar parameters take equally long, between low and
+    high."""
     from scipy.optimize import brentq
 
     def gap(exponent: float) -> float:
@@ -283,6 +312,8 @@ def crossover(law: ReachingLaw, other: ReachingLaw, low: float = 1e-6, high: flo
     changes = np.flatnonzero(np.sign(gaps[:-1]) * np.sign(gaps[1:]) < 0)
     if not len(changes):
         faster = "first" if gaps[len(gaps) // 2] < 0 else "second"
-        raise NotPossible(f"crossover: the {faster} law is faster for every |nu0| from {low:g} to {high:g}")
+        raise NotPossible(
+            f"crossover: the {faster} law is faster for every |nu0| from {low:g} to {high:g}"
+        )
     k = int(changes[-1])
     return float(10.0 ** brentq(gap, grid[k], grid[k + 1], xtol=1e-13))

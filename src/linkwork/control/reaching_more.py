@@ -1,4 +1,5 @@
-"""Reaching laws made of other ones: with a switching term that decays in time, or with a boundary layer."""
+"""Reaching laws made of other ones: with a switching term that decays in time,
+or with a boundary layer."""
 
 from __future__ import annotations
 
@@ -43,10 +44,13 @@ class _Around(ReachingLaw):
 
 
 class Decaying(_Around):
-    """Another law with weight(t) K (1 - exponent)/offset sgn nu added: the paper's nSMERL around PowerExponential.
+    """Another law with weight(t) K (1 - exponent)/offset sgn nu added:
+    the paper's nSMERL around PowerExponential.
 
-    weight   a function of time; left out: 1/(1 + t^2). The added term is the chattering that the law was meant to
-             avoid: with Table 3 of the paper it exceeds the conventional law's until t = 2.55 s (`parity`).
+    weight   a function of time; left out: 1/(1 + t^2). The added term is the chattering that the
+             law was meant to
+             avoid: with Table 3 of the paper it exceeds the conventional law's until t = 2.55 s
+             (`parity`).
     Source: [Khan2022] eq. 6.
     """
 
@@ -63,11 +67,13 @@ class Decaying(_Around):
     def _weight(self, t: Any) -> Any:
         if is_symbolic(t):
             return self.weight(t)[0]
-        return np.asarray(self.weight.original(t), dtype=float)  # the function itself: far quicker on one number
+        # the function itself: far quicker on one number
+        return np.asarray(self.weight.original(t), dtype=float)
 
     @property
     def parity(self) -> float:
-        """Time [s] from which on the added term is smaller than the conventional law's jump, K (scalar parameters)."""
+        """Time [s] from which on the added term is smaller than the conventional law's jump,
+        K (scalar parameters)."""
         from scipy.optimize import brentq
 
         p = self.numbers
@@ -82,7 +88,9 @@ class Decaying(_Around):
         while above(late) > 0.0:
             late *= 2.0
             if late > 1e9:
-                raise NotPossible("Decaying: the weight does not fall below the conventional law's jump")
+                raise NotPossible(
+                    "Decaying: the weight does not fall below the conventional law's jump"
+                )
         return float(brentq(above, 0.0, late, xtol=1e-12))
 
     def _time(self, x: np.ndarray, start: float) -> np.ndarray:
@@ -92,7 +100,8 @@ class Decaying(_Around):
         numbers = self.numbers
         shape = np.broadcast_shapes(x.shape, *[np.shape(v) for v in numbers.values()])
         rows = {name: np.broadcast_to(v, shape).ravel() for name, v in numbers.items()}
-        bound = np.broadcast_to(self.law.reaching_time(x), shape).ravel()  # the added term only hurries
+        # the added term only hurries
+        bound = np.broadcast_to(self.law.reaching_time(x), shape).ravel()
         times = np.zeros(bound.size)
         for k, nu in enumerate(np.broadcast_to(x, shape).ravel()):
             p = {name: v[k] for name, v in rows.items()}
@@ -108,25 +117,31 @@ class Decaying(_Around):
                 span = (start, start + 1.001 * bound[k] + 1e-12)
                 least = max(1e-13 * nu, np.finfo(float).tiny)  # a tolerance of 0 would never be met
                 with np.errstate(all="ignore"):
-                    run = solve_ivp(rate, span, [nu], "DOP853", events=reached, rtol=1e-11, atol=least)
+                    run = solve_ivp(
+                        rate, span, [nu], "DOP853", events=reached, rtol=1e-11, atol=least
+                    )
                 times[k] = (run.t_events[0][0] if len(run.t_events[0]) else run.t[-1]) - start
         return times.reshape(shape)
 
     def gain_for(self, time: ArrayLike, nu0: ArrayLike) -> np.ndarray:
         raise NotPossible(
-            "Decaying: times do not scale as 1/gain; gain_for of the law inside is enough: the added term only hurries"
+            "Decaying: times do not scale as 1/gain; gain_for of the law inside is enough: the "
+            "added term only hurries"
         )
 
 
 class BoundaryLayer(_Around):
-    """Another law with sgn(nu) replaced by nu/width inside |nu| < width: no jump, and no exact sliding either.
+    """Another law with sgn(nu) replaced by nu/width inside |nu| < width: no jump,
+    and no exact sliding either.
 
     `reaching_time` is the time to the layer; inside it nu decays exponentially.
     """
 
     def __init__(self, law: ReachingLaw, width: ArrayLike) -> None:
         if not isinstance(law, ReachingLaw):
-            raise InvalidInput(f"BoundaryLayer: law is {type(law).__name__}, expected a reaching law")
+            raise InvalidInput(
+                f"BoundaryLayer: law is {type(law).__name__}, expected a reaching law"
+            )
         self.law, self.gain = law, law.gain
         self.width = positive_array(width, "BoundaryLayer: width")
 
@@ -141,7 +156,8 @@ class BoundaryLayer(_Around):
         return self.law.magnitude(p, x, t) * smaller(x / p["width"], 1.0)
 
     def _solved(self, p: Numbers, rest: Any, t: Any, h: Any) -> Any:
-        """Inside the layer the law inside at the layer's edge bounds the slope; outside the other law decides."""
+        """Inside the layer the law inside at the layer's edge bounds the slope;
+        outside the other law decides."""
         edge = self.law.magnitude(p, p["width"] + 0.0 * rest, t)
         jump = self.law.jump(p, t)
         outside = jump + self.law._solved(p, larger(rest - h * jump, 0.0 * rest), t, h)
@@ -149,7 +165,8 @@ class BoundaryLayer(_Around):
         return where(rest >= p["width"] + h * edge, outside, inside)
 
     def _within(self, p: Numbers, rest: Any, t: Any, h: Any) -> Any:
-        """x (1 + h |r|(x)/width) = rest for x below the width: bisection, halved thirty times, then one secant step."""
+        """x (1 + h |r|(x)/width) = rest for x below the width: bisection, halved thirty times,
+        then one secant step."""
         low, high = 0.0 * rest, smaller(rest, p["width"] + 0.0 * rest)
         for _ in range(30):
             x = 0.5 * (low + high)

@@ -1,4 +1,5 @@
-"""Recursive filters: fractional derivatives with a long memory at a small, constant cost a sample."""
+"""Recursive filters: fractional derivatives with a long memory at a small, constant cost a
+sample."""
 
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ class ExponentialFilter:
 
         w_j = -(sin(pi a)/pi) integral_0^1 x^(j-1) x^-a (1-x)^a dx,
 
-    so Gauss-Jacobi quadrature gives w_j = sum_i c_i x_i^(j-1): exact for j <= 2 terms, and each term is one
-    number carried from sample to sample. Orders of 1 and more act on the backward difference.
+    so Gauss-Jacobi quadrature gives w_j = sum_i c_i x_i^(j-1): exact for j <= 2 terms, and each
+    term is one number carried from sample to sample. Orders of 1 and more act on the backward
+    difference.
     """
 
     def __init__(self, order: float, period: float, terms: int = 12) -> None:
@@ -54,7 +56,9 @@ class ExponentialFilter:
         """The derivative after one more sample: terms multiply-adds, whatever the memory."""
         value = float(sample)
         if not np.isfinite(value):
-            raise InvalidInput(f"ExponentialFilter: sample is {value}: it is not taken into the history")
+            raise InvalidInput(
+                f"ExponentialFilter: sample is {value}: it is not taken into the history"
+            )
         past = self._last if self.differences else 0.0
         moved = value - past
         derivative = moved + float(self.masses @ self._terms)
@@ -64,21 +68,33 @@ class ExponentialFilter:
 
 
 class OustaloupFilter:
-    """s^order between two frequencies as a rational filter, run sample by sample as a bank of first-order parts.
+    """s^order between two frequencies as a rational filter,
+    run sample by sample as a bank of first-order parts.
 
-    low, high   band [rad/s] inside which the phase is kept;  terms: pairs of poles and zeros, 2 terms + 1 of them
+    low, high   band [rad/s] inside which the phase is kept;  terms: pairs of poles and zeros, 2
+    terms + 1 of them
     Source: [Oustaloup2000] section III; the parts are discretised by the bilinear rule.
     """
 
-    def __init__(self, order: float, period: float, low: float, high: float, terms: int = 4) -> None:
+    def __init__(
+        self, order: float, period: float, low: float, high: float, terms: int = 4
+    ) -> None:
         self.order = checked_order(order, "OustaloupFilter")
         self.period = positive(period, "OustaloupFilter: period")
-        self.low, self.high = positive(low, "OustaloupFilter: low"), positive(high, "OustaloupFilter: high")
+        self.low, self.high = (
+            positive(low, "OustaloupFilter: low"),
+            positive(high, "OustaloupFilter: high"),
+        )
         self.terms = whole(terms, "OustaloupFilter: terms")
         if not self.low < self.high:
-            raise InvalidInput(f"OustaloupFilter: low {low:g} rad/s is not below high {high:g} rad/s")
+            raise InvalidInput(
+                f"OustaloupFilter: low {low:g} rad/s is not below high {high:g} rad/s"
+            )
         if self.high * self.period > 2.0 * np.pi:
-            raise InvalidInput(f"OustaloupFilter: high {high:g} rad/s is beyond the sampling rate of {self.period:g} s")
+            raise InvalidInput(
+                f"OustaloupFilter: high {high:g} rad/s is beyond the sampling rate of "
+                f"{self.period:g} s"
+            )
         n, a = self.terms, self.order
         k = np.arange(-n, n + 1)
         span = self.high / self.low
@@ -98,7 +114,9 @@ class OustaloupFilter:
     def frequency_response(self, omega: ArrayLike) -> np.ndarray:
         """Complex gain (...,) of the continuous filter at omega (...,) [rad/s]."""
         s = 1j * finite_doubles(omega, "OustaloupFilter: omega")
-        return self.gain * np.prod((s[..., None] - self.zeros) / (s[..., None] - self.poles), axis=-1)
+        return self.gain * np.prod(
+            (s[..., None] - self.zeros) / (s[..., None] - self.poles), axis=-1
+        )
 
     def error(self, omega: ArrayLike) -> np.ndarray:
         """Relative error (...,) of the gain against (i omega)^order."""
@@ -110,7 +128,9 @@ class OustaloupFilter:
         """The derivative after one more sample."""
         value = float(sample)
         if not np.isfinite(value):
-            raise InvalidInput(f"OustaloupFilter: sample is {value}: it is not taken into the history")
+            raise InvalidInput(
+                f"OustaloupFilter: sample is {value}: it is not taken into the history"
+            )
         half = 0.5 * self.period
         mean = half * (value + self._input)
         self._state = ((1 + half * self.poles) * self._state + mean) / (1 - half * self.poles)

@@ -1,4 +1,5 @@
-"""Rotary gripper: force and turn of a gripper whose two motors share an epicyclic train, before it is built."""
+"""Rotary gripper: force and turn of a gripper whose two motors share an epicyclic train,
+before it is built."""
 
 from __future__ import annotations
 
@@ -13,17 +14,26 @@ from linkwork.control.checks import positive
 from linkwork.control.trains import GearTrain
 from linkwork.errors import InvalidInput
 
-_PARTS = ("driver", "upper", "cone", "sector_cone", "sector_cylinder", "finger", "cone_height", "finger_length")
+_PARTS = (
+    "driver",
+    "upper",
+    "cone",
+    "sector_cone",
+    "sector_cylinder",
+    "finger",
+    "cone_height",
+    "finger_length",
+)
 
 
 @dataclass(frozen=True)
 class GripperDrives:
     """Motors and loops of the gripper: SI units, per motor.
 
-    torque_constant K_t [N m/A], back_emf K_e [V s/rad]: with K_t > K_e a plain motor model creates power; K_t is
-    per ampere rms and K_e between lines; `consistent` gives the same drives with K_e = K_t.
-    inertias (M1, M2) [kg m^2]; current PI: gain [V/A], time [s]; velocity [A s/rad]; position [1/s];
-    differentiator [s]; periods (current, velocity, position) [s]; peak_current [A]
+    torque_constant K_t [N m/A], back_emf K_e [V s/rad]: with K_t > K_e a plain motor model creates
+    power; K_t is per ampere rms and K_e between lines; `consistent` gives the same drives with K_e
+    = K_t. inertias (M1, M2) [kg m^2]; current PI: gain [V/A], time [s]; velocity [A s/rad];
+    position [1/s]; differentiator [s]; periods (current, velocity, position) [s]; peak_current [A]
     Source: [Romanov2022] Table 1 and section 4.
     """
 
@@ -53,10 +63,11 @@ class GripperDrives:
 class RotaryGripper:
     """Pitch diameters and lengths [m] of the train, and the coupling k of body and fingers.
 
-    torque_constant   K_t of both motors [N m/A]; it takes the place of the usual one of `drives`, and of K_e where
-                      that is the same; drives with another constant of their own are refused
-    coupling   k of w_finger = (w_1 - k w_body)/finger_ratio: 1 by the geometry of bevel wheels; the paper's eq. 5 means
-               1 + 1/g_ps, its eq. 9 means 1 + g_ps (`couplings`)
+    torque_constant   K_t of both motors [N m/A]; it takes the place of the usual one of `drives`,
+                      and of K_e where that is the same; drives with another constant of their own
+                      are refused
+    coupling   k of w_finger = (w_1 - k w_body)/finger_ratio: 1 by the geometry of bevel wheels; the
+               paper's eq. 5 means 1 + 1/g_ps, its eq. 9 means 1 + g_ps (`couplings`)
     Source: [Romanov2022] eq. 1-8. Corrected: eqs. 5 and 6 are those of parallel axes; k = 1.
     """
 
@@ -76,7 +87,9 @@ class RotaryGripper:
         for name in (*_PARTS, "torque_constant"):
             positive(getattr(self, name), f"RotaryGripper: {name}")
         if not np.isfinite(self.coupling):
-            raise InvalidInput(f"RotaryGripper: coupling is {self.coupling!r}, expected a finite number")
+            raise InvalidInput(
+                f"RotaryGripper: coupling is {self.coupling!r}, expected a finite number"
+            )
         object.__setattr__(self, "drives", _with_constant(self.drives, self.torque_constant))
 
     @staticmethod
@@ -88,7 +101,9 @@ class RotaryGripper:
         values = dict(model.variables)
         missing = [name for name in (*_PARTS, "torque_constant") if name not in values]
         if missing:
-            raise InvalidInput(f'RotaryGripper: robot "{model.name}" has no variables {", ".join(missing)}')
+            raise InvalidInput(
+                f'RotaryGripper: robot "{model.name}" has no variables {", ".join(missing)}'
+            )
         sizes: dict[str, Any] = {name: float(values[name]) for name in (*_PARTS, "torque_constant")}
         return RotaryGripper(**sizes)
 
@@ -119,13 +134,19 @@ class RotaryGripper:
     @property
     def couplings(self) -> dict[str, float]:
         """The three readings of k: by geometry, by eq. 5, by eq. 9."""
-        return {"geometry": 1.0, "equation 5": 1.0 + 1.0 / self.sector_ratio, "equation 9": 1.0 + self.sector_ratio}
+        return {
+            "geometry": 1.0,
+            "equation 5": 1.0 + 1.0 / self.sector_ratio,
+            "equation 9": 1.0 + self.sector_ratio,
+        }
 
     @property
     def train(self) -> GearTrain:
         """The wheels (k = 1): shafts motor1, motor2, body, sector, finger."""
         train = GearTrain().mesh("motor2", "body", (self.driver, self.upper), "external")
-        train = train.mesh("motor1", "sector", (self.cone, self.sector_cone), "bevel", carrier="body")
+        train = train.mesh(
+            "motor1", "sector", (self.cone, self.sector_cone), "bevel", carrier="body"
+        )
         return train.mesh("sector", "finger", (self.sector_cylinder, self.finger), "belt")
 
     def force(self, current: ArrayLike) -> np.ndarray:
@@ -141,7 +162,8 @@ class RotaryGripper:
         if (np.abs(current) > self.drives.peak_current * (1 + 1e-9)).any():
             worst = np.abs(current).max()
             raise InvalidInput(
-                f"RotaryGripper: {np.abs(wanted).max():g} N needs {worst:.4g} A, limit {self.drives.peak_current:g} A"
+                f"RotaryGripper: {np.abs(wanted).max():g} N needs {worst:.4g} A, limit "
+                f"{self.drives.peak_current:g} A"
             )
         return current
 
@@ -149,11 +171,15 @@ class RotaryGripper:
         """Current of M2 [A] that keeps the gripper from turning under a grip force [N]."""
         wanted = finite_doubles(force, "holding_current: force")
         return (
-            self.coupling * wanted * self.finger_length / (self.torque_constant * self.finger_ratio * self.turn_ratio)
+            self.coupling
+            * wanted
+            * self.finger_length
+            / (self.torque_constant * self.finger_ratio * self.turn_ratio)
         )
 
     def twist(self, force: ArrayLike) -> np.ndarray:
-        """Static angle [rad] by which the gripper gives way: the rotation loop has no integral outside its current."""
+        """Static angle [rad] by which the gripper gives way:
+        the rotation loop has no integral outside its current."""
         return self.holding_current(force) / (self.drives.velocity_gain * self.drives.position_gain)
 
     def rates(self, w1: ArrayLike, w2: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -167,13 +193,15 @@ class RotaryGripper:
         return self.finger_length * self.rates(w1, w2)[1]
 
     def feed_forward_gains(self, coupling: float | None = None) -> tuple[float, float]:
-        """(K_eps [A s^2/rad], K_omega [V s/rad]): what M1 must add so that the fingers stay while the body turns."""
+        """(K_eps [A s^2/rad], K_omega [V s/rad]): what M1 must add so that the fingers stay while
+        the body turns."""
         k = self.coupling if coupling is None else float(coupling)
         return k * self.drives.inertias[0] / self.torque_constant, k * self.drives.back_emf
 
     @property
     def best_differentiator(self) -> float:
-        """The lag of the rotation loop, 1/K_p + 1/w_v [s]: the differentiator time with the least sag (7.0 ms)."""
+        """The lag of the rotation loop, 1/K_p + 1/w_v [s]:
+        the differentiator time with the least sag (7.0 ms)."""
         d = self.drives
         crossing = d.velocity_gain * d.torque_constant / (d.inertias[1] * self.turn_ratio)
         return 1.0 / d.position_gain + 1.0 / crossing
@@ -193,28 +221,41 @@ def _built_in(name: Any) -> Any:
 
     place = files("linkwork") / "robots" / f"{name}.robot.yaml"
     if not isinstance(name, str) or not place.is_file():
-        raise InvalidInput(f"RotaryGripper: robot is {name!r}, expected a Robot or the name of a built-in one")
+        raise InvalidInput(
+            f"RotaryGripper: robot is {name!r}, expected a Robot or the name of a built-in one"
+        )
     return read_robot_yaml(str(place)).build()
 
 
 def trapezoid_time(angle: float, velocity: float, acceleration: float) -> float:
     """Time [s] of a turn by an angle [rad] with limits of speed and acceleration."""
-    d, v, a = positive(angle, "angle"), positive(velocity, "velocity"), positive(acceleration, "acceleration")
+    d, v, a = (
+        positive(angle, "angle"),
+        positive(velocity, "velocity"),
+        positive(acceleration, "acceleration"),
+    )
     v = min(v, float(np.sqrt(d * a)))
     return d / v + v / a
 
 
 def safe_force(damage: float, error: float, margin: float = 1.5, needed: float = 0.0) -> float:
-    """The largest set-point [N] for an object that breaks at `damage` [N], with a force error [N] of the gripper.
+    """The largest set-point [N] for an object that breaks at `damage` [N],
+    with a force error [N] of the gripper.
 
-    needed   [N] that the object must be held with: the window is from needed to what this gives, and refused if empty
+    needed   [N] that the object must be held with: the window is from needed to what this gives,
+             and refused if empty
     """
     limit = positive(damage, "safe_force: damage") / positive(margin, "safe_force: margin")
     largest = limit - positive(error, "safe_force: error", zero=True)
     if largest <= 0:
-        raise InvalidInput(f"safe_force: an error of {error:g} N exceeds {damage:g} N / {margin:g}: no safe force")
+        raise InvalidInput(
+            f"safe_force: an error of {error:g} N exceeds {damage:g} N / {margin:g}: no safe force"
+        )
     if positive(needed, "safe_force: needed", zero=True) > largest:
-        raise InvalidInput(f"safe_force: {needed:g} N are needed, but {largest:.4g} N are safe: the window is empty")
+        raise InvalidInput(
+            f"safe_force: {needed:g} N are needed, but {largest:.4g} N are safe: the window "
+            "is empty"
+        )
     return largest
 
 

@@ -32,8 +32,9 @@ AnyLaw = ReachingLaw | MemoryLaw | Twisting
 class Margin(Tabular, rows="needed", aside=("sentences",)):
     """Whether a law rejects a disturbance of accelerations, joint by joint.
 
-    needed   the disturbance's bound D (nv,) [rad/s^2, m/s^2];  gain (nv,): what the law has at nu = 0+
-    band     |nu| stays within it (nv,); inf: the joint is carried away;  chatter: explicit sampling adds period * jump
+    needed   the disturbance's bound D (nv,) [rad/s^2, m/s^2];  gain (nv,): what the law has at nu =
+    0+ band     |nu| stays within it (nv,); inf: the joint is carried away;  chatter: explicit
+    sampling adds period * jump
     """
 
     needed: np.ndarray
@@ -53,14 +54,18 @@ class SlidingMode(Controller):
     """tau = inverse dynamics(q, v, target'' - drift of the surface + r(nu, t)),  e = q - target.
 
     surface         Surface, TerminalSurface, NonsingularTerminalSurface (none for Twisting)
-    law             a reaching law: with an exact model nu' = r(nu, t) + d, d the accelerations of what it does not know
-    target          as for PD: configuration, function of time (differentiated), PerStep rows with their rates
+    law             a reaching law: with an exact model nu' = r(nu, t) + d, d the accelerations of
+                    what it does not know
+    target          as for PD: configuration, function of time (differentiated), PerStep rows with
+                    their rates
     model           robot that the law believes in; left out: the real one, payload included
-    discretisation  "implicit": backward Euler, no numerical chattering; "explicit": as printed, it chatters
-    limit           forces [N m, N] are held within +-limit; an integral surface waits there (anti-windup)
+    discretisation  "implicit": backward Euler, no numerical chattering; "explicit": as printed, it
+                    chatters
+    limit           forces [N m, N] are held within +-limit; an integral surface waits there
+                    (anti-windup)
 
-    Implicit rules need the period: put the law inside Sampled. Gravity is part of the inverse dynamics: do not add
-    GravityCompensation. Source: [Khan2022] eq. 2-5; discretisation ours.
+    Implicit rules need the period: put the law inside Sampled. Gravity is part of the inverse
+    dynamics: do not add GravityCompensation. Source: [Khan2022] eq. 2-5; discretisation ours.
     """
 
     def __init__(
@@ -74,11 +79,15 @@ class SlidingMode(Controller):
     ) -> None:
         self.surface, self.law, self.model, self.limit = surface, law, model, limit
         self.target = Source(target, "SlidingMode: target")
-        self.discretisation = choice(discretisation, ("implicit", "explicit"), "SlidingMode: discretisation")
+        self.discretisation = choice(
+            discretisation, ("implicit", "explicit"), "SlidingMode: discretisation"
+        )
         if not isinstance(law, (ReachingLaw, MemoryLaw, Twisting)):
             raise InvalidInput(f"SlidingMode: law is {type(law).__name__}, expected a reaching law")
         if surface is None and not isinstance(law, Twisting):
-            raise InvalidInput("SlidingMode: surface is None, expected a Surface (only Twisting needs none)")
+            raise InvalidInput(
+                "SlidingMode: surface is None, expected a Surface (only Twisting needs none)"
+            )
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundSliding(self, plant, prefix)
@@ -90,14 +99,18 @@ class SlidingMode(Controller):
         band: float | None = None,
         cause: Payload | str | None = None,
     ) -> Margin:
-        """Whether disturbances up to D (nv,) [rad/s^2, m/s^2] are rejected, with a sentence for each joint that fails.
+        """Whether disturbances up to D (nv,) [rad/s^2, m/s^2] are rejected,
+        with a sentence for each joint that fails.
 
         period, band: also whether explicit sampling leaves |nu| within the band asked for.
         cause: what disturbs, for the sentence: a Payload or words.
         """
         needed = np.atleast_1d(as_doubles(disturbance, "SlidingMode: disturbance"))
         if isinstance(self.law, SuperTwisting):
-            raise InvalidInput("SlidingMode: check: super-twisting rejects rates of disturbances: k2 > |d'|, not |d|")
+            raise InvalidInput(
+                "SlidingMode: check: super-twisting rejects rates of disturbances: k2 > |d'|, "
+                "not |d|"
+            )
         if isinstance(self.law, AdaptiveRate):  # its gain grows beyond any bound
             gain, left = np.broadcast_to(self.law.gain, needed.shape), np.zeros(needed.shape)
         elif isinstance(self.law, Twisting):
@@ -112,7 +125,8 @@ class SlidingMode(Controller):
             told = f"{cause.mass:g} kg" if isinstance(cause, Payload) else cause
             of, known = f" from {told}", "the payload" if isinstance(cause, Payload) else cause
         words = [
-            f"K_{k + 1} = {gain[k]:.4g} rad/s^2 cannot reject {needed[k]:.4g} rad/s^2{of}; need K_{k + 1} > "
+            f"K_{k + 1} = {gain[k]:.4g} rad/s^2 cannot reject {needed[k]:.4g} rad/s^2{of}; need "
+            f"K_{k + 1} > "
             f"{needed[k]:.4g} or model {known}"
             for k in range(len(needed))
             if not np.isfinite(left[k])
@@ -122,8 +136,10 @@ class SlidingMode(Controller):
             jump = np.broadcast_to(self.law.jump(self.law.numbers, 0.0), needed.shape)
             shaken = h * jump if self.discretisation == "explicit" else 0.0 * jump
             words += [
-                f"joint {k + 1}: explicit sampling every {1e3 * h:g} ms with a jump of {jump[k]:.4g} rad/s^2 leaves a "
-                f'band of {shaken[k]:.4g} rad/s, wider than {band:g}; use discretisation="implicit" or a shorter period'
+                f"joint {k + 1}: explicit sampling every {1e3 * h:g} ms with a jump of "
+                f"{jump[k]:.4g} rad/s^2 leaves a "
+                f"band of {shaken[k]:.4g} rad/s, wider than {band:g}; use "
+                'discretisation="implicit" or a shorter period'
                 for k in range(len(needed))
                 if shaken[k] > band
             ]
@@ -137,7 +153,9 @@ class _BoundSliding(Bound):
         self.implicit = controller.discretisation == "implicit"
         self.past = self.implicit or isinstance(controller.law, MemoryLaw)
         self.target = tracked(self, controller.target, plant, f"{prefix}_target", "SlidingMode")
-        self.model = None if controller.model is None else OwnModel(controller.model, plant, "SlidingMode")
+        self.model = (
+            None if controller.model is None else OwnModel(controller.model, plant, "SlidingMode")
+        )
         n = plant.nv
         self.surfaces = {} if controller.surface is None else controller.surface.numbers(n)
         for name, x in controller.law.numbers.items():
@@ -153,7 +171,9 @@ class _BoundSliding(Bound):
         self.memory = n * (self.integrates + self.twists) if self.past else 0
         self.states = n * self.integrates
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         tau, e, _, held = self._force(plant, t, q, v, s, p, None)
         return tau, where(held, 0.0 * e, e) if self.integrates else s
 

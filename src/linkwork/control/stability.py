@@ -20,10 +20,12 @@ from linkwork.simulation.plants import Mechanism, plant_of
 @short_repr
 @dataclass(frozen=True)
 class SampledStability(Tabular):
-    """A mass on a sampled law F = (K - c HD) e + D (e - e_1)/T + HD T^-order sum_j w_j e_j, held over T.
+    """A mass on a sampled law F = (K - c HD) e + D (e - e_1)/T + HD T^-order sum_j w_j e_j,
+    held over T.
 
     mass, stiffness, damping, half_damping   symmetric matrices (m, m) [kg, N/m, N s/m, N s^order/m]
-    period T [s]; memory, order: of the fractional term; delay: whole periods between measuring and acting
+    period T [s]; memory, order: of the fractional term; delay: whole periods between measuring and
+    acting
     """
 
     mass: np.ndarray
@@ -50,7 +52,12 @@ class SampledStability(Tabular):
         lost = weights.sum() if self.compensate else 0.0
         # the force of this sample as rows over the state; e = -x, past errors follow the velocity
         force = np.zeros((m, size))
-        now = self.stiffness - lost * self.half_damping + self.damping / T + weights[0] * self.half_damping
+        now = (
+            self.stiffness
+            - lost * self.half_damping
+            + self.damping / T
+            + weights[0] * self.half_damping
+        )
         force[:, :m] = -now
         for j in range(1, n + 1):
             at = slice(m * (1 + j), m * (2 + j))
@@ -86,17 +93,20 @@ class SampledStability(Tabular):
 
     @property
     def largest_damping(self) -> float:
-        """The largest damping, the same for every axis [N s/m], that is stable with the rest as it is; 0: none."""
+        """The largest damping, the same for every axis [N s/m],
+        that is stable with the rest as it is; 0: none."""
         return self._largest("damping")
 
     @property
     def largest_half_damping(self) -> float:
-        """The largest fractional damping, the same for every axis, that is stable with the rest as it is."""
+        """The largest fractional damping, the same for every axis,
+        that is stable with the rest as it is."""
         return self._largest("half_damping")
 
     @property
     def largest_stiffness(self) -> float:
-        """The largest stiffness, the same for every axis [N/m], that is stable with the rest as it is; 0: none."""
+        """The largest stiffness, the same for every axis [N/m],
+        that is stable with the rest as it is; 0: none."""
         return self._largest("stiffness")
 
     def _largest(self, name: str) -> float:
@@ -106,7 +116,11 @@ class SampledStability(Tabular):
             return _with(self, name, gain * one).stable
 
         scale = float(np.abs(self.mass).max()) / self.period
-        scale *= {"damping": 1.0, "half_damping": self.period ** (self.order - 1.0), "stiffness": 1 / self.period}[name]
+        scale *= {
+            "damping": 1.0,
+            "half_damping": self.period ** (self.order - 1.0),
+            "stiffness": 1 / self.period,
+        }[name]
         trials = scale * np.geomspace(1e-4, 10.0, 120)
         good = [gain for gain in trials if stable(gain)]
         if not good:
@@ -123,19 +137,31 @@ class SampledStability(Tabular):
         masses = np.linalg.eigvalsh(self.mass)
         if not self.stable and self.half_damping.max() == 0 and not self.largest_damping:
             return (
-                f"stiffness {float(np.abs(self.stiffness).max()):g} N/m is unstable at {1e3 * self.period:g} ms for "
+                f"stiffness {float(np.abs(self.stiffness).max()):g} N/m is unstable at "
+                f"{1e3 * self.period:g} ms for "
                 f"{masses[0]:.1f} kg, whatever the damping (limit {self.largest_stiffness:.0f})"
             )
         damping = float(np.abs(self.damping).max())
         verdict = "stable" if self.stable else "unstable"
-        known = f"limit {self.largest_damping:.0f}" if self.half_damping.max() == 0 else f"radius {self.radius:.5f}"
-        return f"damping {damping:g} N s/m is {verdict} at {1e3 * self.period:g} ms for {masses[0]:.1f} kg ({known})"
+        known = (
+            f"limit {self.largest_damping:.0f}"
+            if self.half_damping.max() == 0
+            else f"radius {self.radius:.5f}"
+        )
+        return (
+            f"damping {damping:g} N s/m is {verdict} at {1e3 * self.period:g} ms for "
+            f"{masses[0]:.1f} kg ({known})"
+        )
 
 
 def _with(loop: SampledStability, name: str, gain: np.ndarray) -> SampledStability:
     if name == "damping":
         return replace(loop, damping=gain)
-    return replace(loop, half_damping=gain) if name == "half_damping" else replace(loop, stiffness=gain)
+    return (
+        replace(loop, half_damping=gain)
+        if name == "half_damping"
+        else replace(loop, stiffness=gain)
+    )
 
 
 def sampled_stability(
@@ -149,12 +175,17 @@ def sampled_stability(
     order: float = 0.5,
     compensate: bool = True,
 ) -> SampledStability:
-    """Stability of a sampled Cartesian law on a mass: numbers, one an axis, or symmetric matrices (m, m).
+    """Stability of a sampled Cartesian law on a mass: numbers, one an axis,
+    or symmetric matrices (m, m).
 
-    damping acts on the backward difference of the error over the period; delay counts whole periods.
+    damping acts on the backward difference of the error over the period; delay counts whole
+    periods.
     """
     who = "sampled_stability"
-    m = max(np.ndim(x) and len(np.atleast_1d(x)) for x in (mass, stiffness, damping, half_damping)) or 1
+    m = (
+        max(np.ndim(x) and len(np.atleast_1d(x)) for x in (mass, stiffness, damping, half_damping))
+        or 1
+    )
     if float(delay) != int(delay):
         raise InvalidInput(f"{who}: delay is {delay!r}, expected a whole number of periods")
     return SampledStability(
@@ -170,7 +201,9 @@ def sampled_stability(
     )
 
 
-def cartesian_mass(robot: Mechanism, q: Any, frame: str, axes: Any, payload: Any = None) -> np.ndarray:
+def cartesian_mass(
+    robot: Mechanism, q: Any, frame: str, axes: Any, payload: Any = None
+) -> np.ndarray:
     """The mass matrix (..., m, m) that a frame shows along axes: (J M^-1 J')^-1 [kg, kg m^2]."""
     from linkwork.simulation.task_space import TaskSpace
 
@@ -182,12 +215,15 @@ def cartesian_mass(robot: Mechanism, q: Any, frame: str, axes: Any, payload: Any
     carried = plant.carrying(p)
     masses = []
     for configuration in flat:
-        _, J = space.split(carried.compute(space, configuration, np.zeros(len(space.axes))), plant.nv)
+        _, J = space.split(
+            carried.compute(space, configuration, np.zeros(len(space.axes))), plant.nv
+        )
         M = carried.compute(_Mass(), configuration).reshape(plant.nv, plant.nv)
         mobility = J @ np.linalg.solve(M, J.T)
         if np.linalg.cond(mobility) > 1e12:
             raise NotPossible(
-                f'cartesian_mass: the Jacobian of "{frame}" along {", ".join(space.axes)} is singular at '
+                f'cartesian_mass: the Jacobian of "{frame}" along {", ".join(space.axes)} is '
+                "singular at "
                 f"q = {configuration.round(4).tolist()}"
             )
         masses.append(np.linalg.inv(mobility))

@@ -19,11 +19,13 @@ from linkwork.simulation.plants import Mechanism
 class Stepper:
     """A law sample by sample: tau = stepper.step(q, v), every `period` [s].
 
-    controller   any law that can be traced, or Sampled(law, period); gains and numbers are written in
-    robot        what it computes with, payload excluded;  period [s]: that of Sampled if the controller is one
+    controller   any law that can be traced, or Sampled(law, period); gains and numbers are written
+                 in
+    robot        what it computes with, payload excluded;  period [s]: that of Sampled if the
+    controller is one
 
-    Its memory (integrals, filters, observers) and its time go on from call to call. A sample that is refused, because
-    it has another shape or is not finite, is not taken: memory and time stay.
+    Its memory (integrals, filters, observers) and its time go on from call to call. A sample that
+    is refused, because it has another shape or is not finite, is not taken: memory and time stay.
     """
 
     def __init__(self, controller: Any, robot: Mechanism, period: float | None = None) -> None:
@@ -48,9 +50,11 @@ class Stepper:
         self.samples = 0
 
     def step(self, q: ArrayLike, v: ArrayLike, reference: ArrayLike | None = None) -> np.ndarray:
-        """Joint forces (nv,) [N m, N] to be held until the next sample, from measured q (nq,) and v (nv,).
+        """Joint forces (nv,) [N m, N] to be held until the next sample,
+        from measured q (nq,) and v (nv,).
 
-        reference: the target from this sample on, where the law's target is numbers; left out: as before
+        reference: the target from this sample on, where the law's target is numbers; left out: as
+        before
         """
         rest, kept = self._rest, self._kept
         if reference is not None:
@@ -67,7 +71,8 @@ class Stepper:
             tau, after = self._call(q, v, rest)
         if tau.ndim != 1:
             raise InvalidInput(
-                f"Stepper: q and v are a batch, expected one sample: ({self._sizes[0]},), ({self._sizes[1]},)"
+                f"Stepper: q and v are a batch, expected one sample: ({self._sizes[0]},), "
+                f"({self._sizes[1]},)"
             )
         if kept:
             rest[:kept] = after

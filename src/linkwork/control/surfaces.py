@@ -21,7 +21,8 @@ Numbers = Mapping[str, Any]
 class Surface:
     """nu = e' + slope e (+ integral times the integral of e),  e = q - target.
 
-    slope      [1/s] a number, one a joint, or a symmetric positive matrix; on the surface e fades as exp(-slope t)
+    slope      [1/s] a number, one a joint, or a symmetric positive matrix; on the surface e fades
+               as exp(-slope t)
     integral   [1/s^2] as slope: removes what a constant disturbance would leave
     """
 
@@ -32,7 +33,8 @@ class Surface:
 
     def __init__(self, slope: ArrayLike, integral: ArrayLike | None = None) -> None:
         for name, gain in (("slope", slope), ("integral", integral)):
-            if gain is not None and np.ndim(gain) < 2:  # matrices and batches are judged where their joints are known
+            # matrices and batches are judged where their joints are known
+            if gain is not None and np.ndim(gain) < 2:
                 positive_array(gain, f"Surface: {name}")
         self.slope, self.integral = slope, integral
         self.states = 0 if integral is None else 1  # integrals of e, one a joint
@@ -58,8 +60,9 @@ class Surface:
 class TerminalSurface(Surface):
     """nu = e' + slope |e|^exponent sgn e, exponent in (0, 1): on it e reaches zero in finite time.
 
-    Its rate has |e|^(exponent - 1), which is held finite near e = 0 (`floor`); NonsingularTerminalSurface has no such
-    place. Time on the surface from e0: |e0|^(1 - exponent)/(slope (1 - exponent)).
+    Its rate has |e|^(exponent - 1), which is held finite near e = 0 (`floor`);
+    NonsingularTerminalSurface has no such place. Time on the surface from e0:
+    |e0|^(1 - exponent)/(slope (1 - exponent)).
     """
 
     def __init__(self, slope: ArrayLike, exponent: ArrayLike, floor: float = 1e-4) -> None:
@@ -86,10 +89,11 @@ class TerminalSurface(Surface):
 
 
 class NonsingularTerminalSurface(Surface):
-    """nu = e + |e'|^power sgn e' / slope, power in (1, 2): finite time on the surface, nothing singular.
+    """nu = e + |e'|^power sgn e' / slope, power in (1, 2): finite time on the surface,
+    nothing singular.
 
-    Here nu' = e' + (power/slope) |e'|^(power-1) e''; the law's r is taken as the rate of nu' over that factor.
-    Time on the surface from e0: power/(power - 1) |e0|^(1 - 1/power) slope^(-1/power).
+    Here nu' = e' + (power/slope) |e'|^(power-1) e''; the law's r is taken as the rate of nu' over
+    that factor. Time on the surface from e0: power/(power - 1) |e0|^(1 - 1/power) slope^(-1/power).
     """
 
     def __init__(self, slope: ArrayLike, power: ArrayLike) -> None:
@@ -116,14 +120,17 @@ class NonsingularTerminalSurface(Surface):
 
 
 def _rows(gain: Any, n: int, who: str) -> np.ndarray:
-    """(..., n n): a number, n numbers, a symmetric positive matrix, or batches (..., n) of diagonals."""
+    """(..., n n): a number, n numbers, a symmetric positive matrix,
+    or batches (..., n) of diagonals."""
     gains = finite_doubles(gain, who)
     if gains.ndim < 2 or gains.shape == (n, n):
         return definite(gains, n, who).reshape(n * n)
     if gains.shape[-1] == 1:  # one number for all joints, of several gain sets
         gains = np.broadcast_to(gains, (*gains.shape[:-1], n))
     if gains.shape[-1] != n:
-        raise InvalidInput(f"{who} has shape {gains.shape}, expected a number, (..., {n}) or ({n}, {n})")
+        raise InvalidInput(
+            f"{who} has shape {gains.shape}, expected a number, (..., {n}) or ({n}, {n})"
+        )
     positive_array(gains, who)
     rows = np.zeros((*gains.shape[:-1], n, n))
     rows[..., range(n), range(n)] = gains

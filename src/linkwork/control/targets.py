@@ -1,4 +1,5 @@
-"""Targets checked before a run: joint ranges, reach and singularities, each with the time at which it happens."""
+"""Targets checked before a run: joint ranges, reach and singularities,
+each with the time at which it happens."""
 
 from __future__ import annotations
 
@@ -26,11 +27,13 @@ def check_target(
     axes: Any = AXES,
     q: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Joints (T, nq) along a target, or NotPossible with the joint or frame, the number and the time.
+    """Joints (T, nq) along a target, or NotPossible with the joint or frame,
+    the number and the time.
 
-    target   configurations as for PD, or with a frame as for CartesianImpedance: a function of time, or rows (T, n) at
-             `times` (T,) [s]
-    frame    also asks whether the frame gets there, and whether its Jacobian along `axes` is singular on the way;
+    target   configurations as for PD, or with a frame as for CartesianImpedance: a function of
+             time, or rows (T, n) at `times` (T,) [s]
+    frame    also asks whether the frame gets there, and whether its Jacobian along `axes` is
+             singular on the way;
              q (nq,): where the joints begin, on the branch that is meant (left out: neutral)
     """
     subject = subject_of(robot, "check_target")
@@ -39,7 +42,9 @@ def check_target(
     if frame is not None:
         rows = _followed(robot, rows, instants, TaskSpace.of(frame, axes, "check_target"), q)
     elif rows.shape[-1] != subject.nq:
-        raise InvalidInput(f"check_target: target has {rows.shape[-1]} numbers a row, expected {subject.nq}")
+        raise InvalidInput(
+            f"check_target: target has {rows.shape[-1]} numbers a row, expected {subject.nq}"
+        )
     if words := beyond_range(subject, rows, instants):
         raise NotPossible(f"check_target: {words}")
     return rows
@@ -56,18 +61,28 @@ def _rows(target: Any, times: np.ndarray) -> np.ndarray:
     if rows.ndim == 1:
         return np.broadcast_to(rows, (len(times), len(rows)))
     if rows.shape[0] != len(times):
-        raise InvalidInput(f"check_target: target has shape {rows.shape}, expected rows ({len(times)}, n)")
+        raise InvalidInput(
+            f"check_target: target has shape {rows.shape}, expected rows ({len(times)}, n)"
+        )
     return rows.reshape(len(times), -1)  # poses (T, 4, 4) become rows of sixteen
 
 
-def _followed(robot: RobotLike, rows: np.ndarray, times: np.ndarray, space: TaskSpace, q: Any) -> np.ndarray:
+def _followed(
+    robot: RobotLike, rows: np.ndarray, times: np.ndarray, space: TaskSpace, q: Any
+) -> np.ndarray:
     plant = NumericPlant(plant_of(robot))
     if not plant.flat:
-        raise NotPossible(f"check_target: {plant.who} has quaternions; frames of plain joints are followed")
+        raise NotPossible(
+            f"check_target: {plant.who} has quaternions; frames of plain joints are followed"
+        )
     if rows.shape[-1] not in space.sizes:
         expected = " or ".join(map(str, space.sizes))
-        raise InvalidInput(f"check_target: target has {rows.shape[-1]} numbers a row, expected {expected}")
-    at = np.array(plant.neutral() if q is None else finite_doubles(q, "check_target: q"), dtype=float)
+        raise InvalidInput(
+            f"check_target: target has {rows.shape[-1]} numbers a row, expected {expected}"
+        )
+    at = np.array(
+        plant.neutral() if q is None else finite_doubles(q, "check_target: q"), dtype=float
+    )
     if at.shape != (plant.nq,):
         raise InvalidInput(f"check_target: q has shape {at.shape}, expected ({plant.nq},)")
     try:

@@ -1,4 +1,5 @@
-"""Task law: what laws for a frame share: its error, its Jacobian, gains as matrices, the model they compute with."""
+"""Task law: what laws for a frame share: its error, its Jacobian, gains as matrices,
+the model they compute with."""
 
 from __future__ import annotations
 
@@ -33,9 +34,11 @@ def task_source(target: Any, who: str) -> Source:
 
 
 def gain_rows(gain: Any, m: int, who: str) -> np.ndarray:
-    """Gains (..., m m), row by row, from a number, m numbers, an (m, m) matrix, or batches (..., m), (..., m, m).
+    """Gains (..., m m), row by row, from a number, m numbers, an (m, m) matrix,
+    or batches (..., m), (..., m, m).
 
-    Every matrix must be symmetric and positive semidefinite. An (m, m) array is one matrix, not m rows.
+    Every matrix must be symmetric and positive semidefinite. An (m, m) array is one matrix, not m
+    rows.
     """
     gains = as_doubles(gain, who)
     if gains.ndim < 2 or gains.shape == (m, m):
@@ -47,7 +50,9 @@ def gain_rows(gain: Any, m: int, who: str) -> np.ndarray:
     if gains.shape[-1] == 1:  # one number for all axes, of several gain sets
         gains = np.broadcast_to(gains, (*gains.shape[:-1], m))
     if gains.shape[-1] != m:
-        raise InvalidInput(f"{who} has shape {gains.shape}, expected a number, (..., {m}) or (..., {m}, {m})")
+        raise InvalidInput(
+            f"{who} has shape {gains.shape}, expected a number, (..., {m}) or (..., {m}, {m})"
+        )
     if not np.isfinite(gains).all() or (gains < 0).any():
         raise InvalidInput(f"{who} contains {gains.min():g}, expected finite numbers of at least 0")
     rows = np.zeros((*gains.shape[:-1], m, m))
@@ -70,10 +75,13 @@ def transposed_times(jacobian: Any, force: Any) -> Any:
 class BoundTaskLaw(Bound):
     """A law that follows a target of a frame.
 
-    space, target   axes and what they should be;  model: own equations, or None: those of the plant with its payload
+    space, target   axes and what they should be;  model: own equations, or None: those of the plant
+    with its payload
     """
 
-    def __init__(self, space: TaskSpace, target: Source, model: Any, plant: Plant, prefix: str, who: str) -> None:
+    def __init__(
+        self, space: TaskSpace, target: Source, model: Any, plant: Plant, prefix: str, who: str
+    ) -> None:
         super().__init__()
         self.prefix, self.space, self.who = prefix, space, who
         self.target = Signal(target, space.sizes, f"{prefix}_target")
@@ -84,14 +92,17 @@ class BoundTaskLaw(Bound):
             self.python = f"{who}: target: {self.target.python.why_not}"
 
     def gains(self, name: str, gain: Any) -> None:
-        self.parameters[f"{self.prefix}_{name}"] = gain_rows(gain, len(self.space.axes), f"{self.who}: {name}")
+        self.parameters[f"{self.prefix}_{name}"] = gain_rows(
+            gain, len(self.space.axes), f"{self.who}: {name}"
+        )
 
     def believed(self, plant: Plant) -> Plant:
         """What the law computes with."""
         return model_or_plant(self.model, plant)
 
     def errors(self, plant: Plant, t: Any, q: Any, p: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """(error (m), its Jacobian (m, nv), target's rate (m); zero where the target has none or is a pose)."""
+        """(error (m), its Jacobian (m, nv), target's rate (m); zero where the target has none or is
+        a pose)."""
         target, rate, _ = self.target.with_rates(t, p)
         error, jacobian = self.space.split(plant.compute(self.space, q, target), plant.nv)
         moving = 0.0 * error if self.target.size == 16 else rate
@@ -104,11 +115,14 @@ class BoundTaskLaw(Bound):
         return None if any(x.ndim > 1 for x in rows) else [x.reshape(m, m) for x in rows]
 
     def mass(self, plant: Plant, q: np.ndarray) -> np.ndarray | None:
-        """What the frame weighs along its axes at q (m, m); None where it is singular or the plant has no frames."""
+        """What the frame weighs along its axes at q (m, m);
+        None where it is singular or the plant has no frames."""
         subject = getattr(plant, "subject", None)
         if subject is None or has_constraints(subject):
             return None
-        J = quantities.evaluate(subject, "jacobian", {"q": q}, frame=self.space.frame)[self.space.rows]
+        J = quantities.evaluate(subject, "jacobian", {"q": q}, frame=self.space.frame)[
+            self.space.rows
+        ]
         mobility = J @ np.linalg.solve(quantities.evaluate(subject, "mass_matrix", {"q": q}), J.T)
         if np.linalg.cond(mobility) > 1e9:
             return None

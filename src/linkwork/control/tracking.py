@@ -1,4 +1,5 @@
-"""Tracking laws of joints that know the model: feed-forward, PD+ and the passive law of Slotine and Li."""
+"""Tracking laws of joints that know the model: feed-forward,
+PD+ and the passive law of Slotine and Li."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ from linkwork.simulation.signals import Source
 
 
 class FeedForward(Controller):
-    """tau = inverse dynamics of the target's own motion [N m, N]; add a PD for what the model does not know.
+    """tau = inverse dynamics of the target's own motion [N m, N];
+    add a PD for what the model does not know.
 
-    model: robot that the law believes in; left out: the real one with its payload. Gravity is part of it, at the
-    target's configuration: do not add GravityCompensation.
+    model: robot that the law believes in; left out: the real one with its payload. Gravity is part
+    of it, at the target's configuration: do not add GravityCompensation.
     """
 
     def __init__(self, target: Any, model: Any = None) -> None:
@@ -35,21 +37,30 @@ class _BoundFeedForward(Bound):
         self.target = tracked(self, law.target, plant, f"{prefix}_target", "FeedForward")
         self.model = None if law.model is None else OwnModel(law.model, plant, "FeedForward")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         x, xd, xdd = reference(self.target, plant, t, v, p)
         return model_or_plant(self.model, plant).inverse(x, xd, xdd, t), s
 
 
 class Passivity(Controller):
-    """tau = M a_r + C v_r + g + damping (v_r - v) + stiffness e; v_r = target' + slope e, a_r its rate, e = target - q.
+    """tau = M a_r + C v_r + g + damping (v_r - v) + stiffness e; v_r = target' + slope e,
+    a_r its rate, e = target - q.
 
-    slope [1/s], damping [N m s/rad], stiffness [N m/rad]: numbers or one a joint. With slope 0 it is PD+. It needs no
-    inverse of the mass matrix and keeps the error's energy from growing. Gravity is part of it.
+    slope [1/s], damping [N m s/rad], stiffness [N m/rad]: numbers or one a joint. With slope 0 it
+    is PD+. It needs no inverse of the mass matrix and keeps the error's energy from growing.
+    Gravity is part of it.
     Source: [Slotine1987] eq. 6-9; PD+: [Paden1988].
     """
 
     def __init__(
-        self, slope: ArrayLike, damping: ArrayLike, target: Any, stiffness: ArrayLike = 0.0, model: Any = None
+        self,
+        slope: ArrayLike,
+        damping: ArrayLike,
+        target: Any,
+        stiffness: ArrayLike = 0.0,
+        model: Any = None,
     ) -> None:
         self.slope, self.damping, self.stiffness = slope, damping, stiffness
         self.target, self.model = Source(target, "Passivity: target"), model
@@ -78,11 +89,15 @@ class _BoundPassivity(Bound):
         super().__init__()
         self.prefix = prefix
         for name in ("slope", "damping", "stiffness"):
-            self._number(f"{prefix}_{name}", getattr(law, name), plant.nv, f"{type(law).__name__}: {name}")
+            self._number(
+                f"{prefix}_{name}", getattr(law, name), plant.nv, f"{type(law).__name__}: {name}"
+            )
         self.target = tracked(self, law.target, plant, f"{prefix}_target", type(law).__name__)
         self.model = None if law.model is None else OwnModel(law.model, plant, type(law).__name__)
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         x, xd, xdd = reference(self.target, plant, t, v, p)
         slope = p[f"{self.prefix}_slope"]
         e, ed = plant.difference(q, x), xd - v

@@ -20,7 +20,8 @@ KINDS = ("external", "internal", "bevel", "worm", "belt", "crossed belt", "rack"
 class Mesh:
     """One condition between two shafts: a (w_a - w_c) + b (w_b - w_c) = 0, w_c the carrier's speed.
 
-    relative_b   the speed of b is already measured on the carrier (an axis across it: bevel satellites)
+    relative_b   the speed of b is already measured on the carrier (an axis across it: bevel
+                 satellites)
     efficiency   of the mesh, in the direction in which power flows through it
     """
 
@@ -94,16 +95,24 @@ def _numbers(values: Any) -> np.ndarray:
     """Exact entries as doubles; as they are where one of them is a symbol."""
     entries = np.array(values, dtype=object)
     try:
-        numbers = None if any(isinstance(x, str) for x in entries.ravel()) else entries.astype(float)
+        numbers = (
+            None if any(isinstance(x, str) for x in entries.ravel()) else entries.astype(float)
+        )
     except (TypeError, ValueError):
         numbers = None
     if numbers is None:
-        wrong = [x for x in entries.ravel() if not hasattr(x, "__mul__") or isinstance(x, (str, list, tuple))]
+        wrong = [
+            x
+            for x in entries.ravel()
+            if not hasattr(x, "__mul__") or isinstance(x, (str, list, tuple))
+        ]
         if wrong:
             raise InvalidInput(f"GearTrain: {wrong[0]!r} is no number and no symbol")
         return entries
     if not np.isfinite(numbers).all():
-        raise InvalidInput(f"GearTrain: {numbers[~np.isfinite(numbers)][0]} is no speed, torque or inertia")
+        raise InvalidInput(
+            f"GearTrain: {numbers[~np.isfinite(numbers)][0]} is no speed, torque or inertia"
+        )
     return numbers
 
 
@@ -111,8 +120,9 @@ def _numbers(values: Any) -> np.ndarray:
 class GearTrain:
     """Shafts and the meshes between them; every edit gives a new train.
 
-    A wheel's size is its number of teeth or its pitch diameter, the same kind for both of a mesh. Speeds [rad/s] and
-    torques [N m] count about parallel axes in one sense; a rack's speed is linear [m/s] (sizes then are diameters [m]).
+    A wheel's size is its number of teeth or its pitch diameter, the same kind for both of a mesh.
+    Speeds [rad/s] and torques [N m] count about parallel axes in one sense; a rack's speed is
+    linear [m/s] (sizes then are diameters [m]).
     """
 
     meshes: tuple[Mesh | Sum, ...] = ()
@@ -130,11 +140,14 @@ class GearTrain:
     ) -> GearTrain:
         """Two wheels that roll on each other (or are joined by a belt).
 
-        sizes      of a and b: teeth or pitch diameters; worm: (starts, teeth); rack: (pinion's diameter, anything)
-        kind       "external", "internal" (b is the ring), "bevel", "worm", "belt", "crossed belt", "rack"
+        sizes      of a and b: teeth or pitch diameters; worm: (starts, teeth); rack:
+                   (pinion's diameter, anything)
+        kind       "external", "internal" (b is the ring), "bevel", "worm", "belt", "crossed belt",
+                   "rack"
         carrier    the shaft that carries b's axis (a planet) or both axes
         hand       +1 or -1: sense of b for bevel, worm and rack
-        A bevel wheel b on a carrier turns about an axis across the carrier's: its speed counts relative to the carrier.
+        A bevel wheel b on a carrier turns about an axis across the carrier's: its speed counts
+        relative to the carrier.
         """
         choice(kind, KINDS[:-1], "GearTrain: kind")
         if hand not in (1, -1):
@@ -142,14 +155,18 @@ class GearTrain:
         size_a, size_b = (exact(x) for x in sizes)
         for name, x in ((a, size_a), (b, size_b)):
             if isinstance(x, Fraction) and x <= 0:
-                raise InvalidInput(f'GearTrain: the wheel on "{name}" has size {float(x):g}, expected above 0')
+                raise InvalidInput(
+                    f'GearTrain: the wheel on "{name}" has size {float(x):g}, expected above 0'
+                )
         if not 0.0 < efficiency <= 1.0:
             raise InvalidInput(f"GearTrain: efficiency is {efficiency!r}, expected in (0, 1]")
         sign = {"external": 1, "internal": -1, "belt": -1, "crossed belt": 1}.get(kind, -hand)
         if kind == "rack":
             size_a, size_b = size_a / 2, Fraction(1)
         across = kind == "bevel" and carrier is not None
-        return self._with(Mesh(a, b, kind, size_a, sign * size_b, carrier, across, float(efficiency)))
+        return self._with(
+            Mesh(a, b, kind, size_a, sign * size_b, carrier, across, float(efficiency))
+        )
 
     def fixed(self, a: str, b: str) -> GearTrain:
         """Two names for one shaft."""
@@ -176,30 +193,43 @@ class GearTrain:
 
     def _known(self, name: str) -> str:
         if name not in self.shafts:
-            raise UnknownName(f'GearTrain: there is no shaft "{name}"{did_you_mean(name, self.shafts)}')
+            raise UnknownName(
+                f'GearTrain: there is no shaft "{name}"{did_you_mean(name, self.shafts)}'
+            )
         return name
 
     @property
     def mobility(self) -> int:
         """How many shafts can be driven independently."""
-        rows = [mesh.row() for mesh in self.meshes] + [{name: Fraction(1)} for name in self.grounded]
+        rows = [mesh.row() for mesh in self.meshes] + [
+            {name: Fraction(1)} for name in self.grounded
+        ]
         return len(self.shafts) - len(_reduced(rows, list(self.shafts))[0])
 
-    def matrix(self, inputs: Iterable[str], outputs: Iterable[str] | None = None) -> list[list[Any]]:
-        """Exact speeds of outputs (rows; left out: every shaft) for unit speeds of inputs (columns)."""
+    def matrix(
+        self, inputs: Iterable[str], outputs: Iterable[str] | None = None
+    ) -> list[list[Any]]:
+        """Exact speeds of outputs (rows; left out: every shaft) for unit speeds of inputs
+        (columns)."""
         driven = [self._known(name) for name in inputs]
         wanted = [self._known(name) for name in (self.shafts if outputs is None else outputs)]
         if self.mobility != len(driven):
             state = "is under-determined" if self.mobility > len(driven) else "is locked"
             raise NotPossible(
-                f"GearTrain: the train {state}: it has {self.mobility} degrees of freedom, but {len(driven)} inputs: "
+                f"GearTrain: the train {state}: it has {self.mobility} degrees of freedom, but "
+                f"{len(driven)} inputs: "
                 f"{', '.join(driven) or 'none'}"
             )
         free = [name for name in self.shafts if name not in driven]
-        rows = [mesh.row() for mesh in self.meshes] + [{name: Fraction(1)} for name in self.grounded]
+        rows = [mesh.row() for mesh in self.meshes] + [
+            {name: Fraction(1)} for name in self.grounded
+        ]
         solved, pivots = _reduced(rows, [*free, *driven])
         if any(name in driven for name in pivots):
-            raise NotPossible(f"GearTrain: the inputs {', '.join(driven)} are tied to each other; others move freely")
+            raise NotPossible(
+                f"GearTrain: the inputs {', '.join(driven)} are tied to each other; others "
+                "move freely"
+            )
         by_shaft = dict(zip(pivots, solved, strict=True))
         return [[self._entry(name, source, by_shaft) for source in driven] for name in wanted]
 
@@ -217,24 +247,31 @@ class GearTrain:
         return 1 / value
 
     def speeds(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Speeds of every shaft for those of the inputs: numbers, or symbols where wheels or speeds are symbols."""
+        """Speeds of every shaft for those of the inputs: numbers,
+        or symbols where wheels or speeds are symbols."""
         rows = _numbers(self.matrix(inputs))
         return dict(zip(self.shafts, rows @ _numbers(list(inputs.values())), strict=True))
 
     def torques(
-        self, outputs: Mapping[str, Any], inputs: Iterable[str], speeds: Mapping[str, float] | None = None
+        self,
+        outputs: Mapping[str, Any],
+        inputs: Iterable[str],
+        speeds: Mapping[str, float] | None = None,
     ) -> dict[str, Any]:
         """Torques that the inputs must give so that the outputs deliver theirs [N m].
 
-        Without losses by virtual work, T_in = R' T_out. With losses the direction of power through each mesh matters:
-        `speeds` of the inputs are needed then, and each mesh loses in the direction in which its power flows.
+        Without losses by virtual work, T_in = R' T_out. With losses the direction of power through
+        each mesh matters: `speeds` of the inputs are needed then, and each mesh loses in the
+        direction in which its power flows.
         """
         _numbers(list(outputs.values()))  # which refuses what is no number
         names = [self._known(name) for name in inputs]
         lossless = all(mesh.efficiency == 1.0 for mesh in self.meshes)
         if lossless or speeds is None:
             if not lossless:
-                raise InvalidInput("GearTrain: torques of a train with losses need speeds={input: speed}")
+                raise InvalidInput(
+                    "GearTrain: torques of a train with losses need speeds={input: speed}"
+                )
             R = _numbers(self.matrix(names, outputs))
             return dict(zip(names, R.T @ _numbers(list(outputs.values())), strict=True))
         return self._with_losses(outputs, names, speeds)
@@ -242,19 +279,33 @@ class GearTrain:
     def _with_losses(
         self, outputs: Mapping[str, float], inputs: list[str], speeds: Mapping[str, float]
     ) -> dict[str, float]:
-        """Equilibrium of every shaft; each mesh has one force, weakened on the side that it drives."""
+        """Equilibrium of every shaft; each mesh has one force, weakened on the side that it
+        drives."""
         meshes = [mesh for mesh in self.meshes if isinstance(mesh, Mesh)]
         if len(meshes) < len(self.meshes):
-            raise NotPossible("GearTrain: losses belong to meshes; this train has sums of an element")
-        if any(_numbers([mesh.coefficient_a, mesh.coefficient_b]).dtype == object for mesh in meshes):
-            raise NotPossible("GearTrain: losses need wheels of numbers: which way power flows decides; put them in")
+            raise NotPossible(
+                "GearTrain: losses belong to meshes; this train has sums of an element"
+            )
+        if any(
+            _numbers([mesh.coefficient_a, mesh.coefficient_b]).dtype == object for mesh in meshes
+        ):
+            raise NotPossible(
+                "GearTrain: losses need wheels of numbers: which way power flows decides; put "
+                "them in"
+            )
         missing = [name for name in inputs if name not in speeds]
         if missing:
-            raise InvalidInput(f"GearTrain: speeds has none of {missing[0]}, expected one of every input")
+            raise InvalidInput(
+                f"GearTrain: speeds has none of {missing[0]}, expected one of every input"
+            )
         w = self.speeds({name: speeds[name] for name in inputs})
         forward = [True] * len(meshes)
         shafts = list(self.shafts)
-        unknown = [*[f"mesh {k}" for k in range(len(meshes))], *inputs, *[f"ground {g}" for g in self.grounded]]
+        unknown = [
+            *[f"mesh {k}" for k in range(len(meshes))],
+            *inputs,
+            *[f"ground {g}" for g in self.grounded],
+        ]
         for _ in range(2 * len(meshes) + 4):
             A = np.zeros((len(shafts), len(unknown)))
             for k, mesh in enumerate(meshes):
@@ -283,7 +334,8 @@ class GearTrain:
         return {name: float(forces[len(meshes) + j]) for j, name in enumerate(inputs)}
 
     def efficiency(self, output: str, torque: float, inputs: Mapping[str, float]) -> float:
-        """Power delivered over power put in, for speeds of the inputs; self-locking trains give 0."""
+        """Power delivered over power put in, for speeds of the inputs; self-locking trains give
+        0."""
         delivered = number(torque, "efficiency: torque")
         power_out = delivered * self.speeds(inputs)[self._known(output)]
         torques = self.torques({output: delivered}, inputs, inputs)
@@ -296,8 +348,11 @@ class GearTrain:
         R = _numbers(self.matrix(inputs, inertias))
         return R.T @ np.diag(_numbers(list(inertias.values()))) @ R
 
-    def differential(self, name: str, joints: Mapping[str, str], motors: Iterable[str]) -> Differential:
-        """The element of a robot: joint -> shaft whose angle it is; motors: shafts that are driven."""
+    def differential(
+        self, name: str, joints: Mapping[str, str], motors: Iterable[str]
+    ) -> Differential:
+        """The element of a robot: joint -> shaft whose angle it is; motors: shafts that are
+        driven."""
         rows = self.matrix(motors, joints.values())
         matrix = tuple(tuple(float(x) for x in row) for row in rows)
         return Differential(name, tuple(joints), tuple(motors), matrix)
@@ -310,7 +365,9 @@ class GearTrain:
     def of(element: Differential | Gear) -> GearTrain:
         """The train that an element of a robot stands for: its joints and motors are the shafts."""
         if isinstance(element, Gear):
-            return GearTrain()._with(Sum(element.joint, ((element.name, 1 / exact(float(element.ratio))),)))
+            return GearTrain()._with(
+                Sum(element.joint, ((element.name, 1 / exact(float(element.ratio))),))
+            )
         train = GearTrain()
         for joint, row in zip(element.joints, element.matrix, strict=True):
             parts = [(motor, exact(float(x))) for motor, x in zip(element.motors, row, strict=True)]
@@ -318,7 +375,9 @@ class GearTrain:
         return train
 
 
-def _reduced(rows: list[dict[str, Any]], columns: list[str]) -> tuple[list[dict[str, Any]], list[str]]:
+def _reduced(
+    rows: list[dict[str, Any]], columns: list[str]
+) -> tuple[list[dict[str, Any]], list[str]]:
     """Gauss-Jordan over exact numbers: (rows solved for their pivots, the pivots)."""
     work = [dict(row) for row in rows]
     solved: list[dict[str, Any]] = []

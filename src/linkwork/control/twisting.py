@@ -1,4 +1,5 @@
-"""Second-order sliding: the jump hides behind an integrator, or the law acts on the error itself."""
+"""Second-order sliding: the jump hides behind an integrator, or the law acts on the error
+itself."""
 
 from __future__ import annotations
 
@@ -38,8 +39,9 @@ class MemoryLaw:
 class AdaptiveRate(MemoryLaw):
     """r = -K sgn nu with a gain that grows while nu is not zero: K' = adaptation |nu|, K(0) = gain.
 
-    It needs no bound of the disturbance; K stops where it suffices. Within `dead` [rad/s] of the surface K rests, so
-    that noise does not drive it up for ever. gain [rad/s^2], adaptation [1/s]: numbers or one a joint.
+    It needs no bound of the disturbance; K stops where it suffices. Within `dead` [rad/s] of the
+    surface K rests, so that noise does not drive it up for ever. gain [rad/s^2], adaptation [1/s]:
+    numbers or one a joint.
     Source: [Huang2008] section III; implicit rule ours.
     """
 
@@ -72,32 +74,42 @@ class AdaptiveRate(MemoryLaw):
         return self._grows(np.abs(finite_doubles(nu, "AdaptiveRate: nu")), self.gain)[1]
 
     def reaching_time(self, nu0: ArrayLike) -> np.ndarray:
-        """Time [s] from nu0 to zero without disturbance: outside `dead` nu'' = -adaptation nu, a harmonic motion."""
+        """Time [s] from nu0 to zero without disturbance: outside `dead` nu'' = -adaptation nu,
+        a harmonic motion."""
         return self._grows(np.abs(finite_doubles(nu0, "AdaptiveRate: nu0")), self.gain)[0]
 
     def _grows(self, x: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(time to zero, gain there): an arc to the edge of `dead`, the rest with the gain reached."""
+        """(time to zero, gain there): an arc to the edge of `dead`, the rest with the gain
+        reached."""
         omega = np.sqrt(self.adaptation)
         edge = np.minimum(self.dead, x)
         radius = np.hypot(x, gain / omega)
         with np.errstate(divide="ignore", invalid="ignore"):
-            begins, ends = np.arctan2(gain / omega, x), np.arccos(np.where(radius > 0, edge / radius, 0.0))
-            grown = np.where(x > self.dead, omega * np.sqrt(np.maximum(radius**2 - edge**2, 0.0)), gain)
+            begins, ends = (
+                np.arctan2(gain / omega, x),
+                np.arccos(np.where(radius > 0, edge / radius, 0.0)),
+            )
+            grown = np.where(
+                x > self.dead, omega * np.sqrt(np.maximum(radius**2 - edge**2, 0.0)), gain
+            )
             arc = np.where(x > self.dead, (ends - begins) / omega, 0.0)
             rest = np.where(edge > 0, edge / grown, 0.0)
         return arc + rest, grown
 
     def band(self, disturbance: ArrayLike) -> np.ndarray:
-        """Where |nu| settles under |d| <= D [rad/s^2]: at zero, or within `dead` where the first gain is too small."""
+        """Where |nu| settles under |d| <= D [rad/s^2]: at zero,
+        or within `dead` where the first gain is too small."""
         d = positive_array(disturbance, "AdaptiveRate: disturbance", zero=True)
         return np.where(d < self.gain, 0.0, self.dead + 0.0 * d)
 
     def gain_for(self, time: ArrayLike, nu0: ArrayLike) -> np.ndarray:
-        """The gain to begin with that reaches zero from nu0 in the given time [s]; 0 where growth alone is sooner."""
+        """The gain to begin with that reaches zero from nu0 in the given time [s];
+        0 where growth alone is sooner."""
         wanted = positive_array(time, "AdaptiveRate: time")
         x = np.abs(finite_doubles(nu0, "AdaptiveRate: nu0"))
         low, high = np.zeros(np.broadcast(wanted, x, self.gain).shape), x / wanted + 0.0 * self.gain
-        for _ in range(100):  # the constant rate nu0/time is soon enough, and times fall with the gain
+        # the constant rate nu0/time is soon enough, and times fall with the gain
+        for _ in range(100):
             middle = 0.5 * (low + high)
             late = self._grows(x + 0.0 * middle, middle)[0] > wanted
             low, high = np.where(late, middle, low), np.where(late, high, middle)
@@ -105,7 +117,8 @@ class AdaptiveRate(MemoryLaw):
 
 
 class SuperTwisting(MemoryLaw):
-    """r = -k1 sqrt|nu| sgn nu + w,  w' = -k2 sgn nu: a continuous force that still rejects disturbances.
+    """r = -k1 sqrt|nu| sgn nu + w,  w' = -k2 sgn nu:
+                              a continuous force that still rejects disturbances.
 
     k2 must exceed the bound of the disturbance's rate of change, k1 be about 1.5 sqrt(k2) (Levant).
     Source: [Levant1993] section 4; the times are ours, see `reaching_time`.
@@ -146,8 +159,8 @@ class SuperTwisting(MemoryLaw):
     def largest_rate(self, nu: ArrayLike) -> np.ndarray:
         """The largest |r| on the way from nu with w = 0, without disturbance.
 
-        With u = sqrt|nu| and ds = dt/(2u): u'' = -k1 u' - 2 k2 u and r = u', which is largest at the start, or if
-        2 k2 > k1^2 where u'' = 0.
+        With u = sqrt|nu| and ds = dt/(2u): u'' = -k1 u' - 2 k2 u and r = u', which is largest at
+        the start, or if 2 k2 > k1^2 where u'' = 0.
         """
         u = np.sqrt(np.abs(finite_doubles(nu, "SuperTwisting: nu")))
         a, gap = 0.5 * self.k1, 2.0 * self.k2 - self.k1**2
@@ -158,9 +171,11 @@ class SuperTwisting(MemoryLaw):
         return u * np.where(gap > 0.0, np.exp(-a * turn / omega) * swing, self.k1)
 
     def band(self, disturbance_rate: ArrayLike) -> np.ndarray:
-        """Where |nu| settles under disturbances whose rate of change is below D' [rad/s^3], of whatever size.
+        """Where |nu| settles under disturbances whose rate of change is below D' [rad/s^3],
+        of whatever size.
 
-        0 where k2 > D' and k1^2 >= 4 D' (k2 + D')/(k2 - D') (Levant's condition), else inf: not guaranteed.
+        0 where k2 > D' and k1^2 >= 4 D' (k2 + D')/(k2 - D') (Levant's condition), else inf: not
+        guaranteed.
         """
         d = positive_array(disturbance_rate, "SuperTwisting: disturbance_rate", zero=True)
         with np.errstate(divide="ignore"):
@@ -168,7 +183,8 @@ class SuperTwisting(MemoryLaw):
         return np.where((self.k2 > d) & enough, 0.0, np.inf)
 
     def gain_for(self, time: ArrayLike, nu0: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """(k1, k2) that reach zero from nu0 in the given time [s]: times fall by f if k1 grows by f and k2 by f^2."""
+        """(k1, k2) that reach zero from nu0 in the given time [s]:
+        times fall by f if k1 grows by f and k2 by f^2."""
         f = self.reaching_time(nu0) / positive_array(time, "SuperTwisting: time")
         return f * self.k1, f * f * self.k2
 
@@ -176,9 +192,9 @@ class SuperTwisting(MemoryLaw):
         """Time [s] from nu0 with w = 0 to nu = w = 0, without disturbance: in closed form.
 
         With u = sqrt|nu| and ds = dt/(2u) the motion is linear, so it crosses nu = 0 at
-        w1 = sqrt(2 k2 |nu0|) exp(-k1 s1/2), tan(omega s1) = 2 omega/k1, omega^2 = 2 k2 - k1^2/4; every half turn
-        shrinks w by rho = exp(-pi k1/(2 omega)), and |w'| = k2 makes the time 2 w1 / (k2 (1 - rho)). Without
-        oscillation (k1^2 >= 8 k2) rho is 0.
+        w1 = sqrt(2 k2 |nu0|) exp(-k1 s1/2), tan(omega s1) = 2 omega/k1, omega^2 = 2 k2 - k1^2/4;
+        every half turn shrinks w by rho = exp(-pi k1/(2 omega)), and |w'| = k2 makes the time 2 w1
+        / (k2 (1 - rho)). Without oscillation (k1^2 >= 8 k2) rho is 0.
         """
         x = np.abs(finite_doubles(nu0, "SuperTwisting: nu0"))
         square = 2.0 * self.k2 - 0.25 * self.k1**2
@@ -196,9 +212,11 @@ class SuperTwisting(MemoryLaw):
 
 
 class Twisting:
-    """a = a_d - k1 sgn e - k2 sgn e', on the error itself (no surface): reaches e = e' = 0 in finite time.
+    """a = a_d - k1 sgn e - k2 sgn e', on the error itself (no surface):
+    reaches e = e' = 0 in finite time.
 
-    k1 > k2 > 0; a disturbance of acceleration D is rejected if k1 - k2 > D and k2 > D. Source: [Levant1993] section 3.
+    k1 > k2 > 0; a disturbance of acceleration D is rejected if k1 - k2 > D and k2 > D. Source:
+    [Levant1993] section 3.
     """
 
     names = ("k1", "k2")
@@ -210,7 +228,8 @@ class Twisting:
         self.k2 = positive_array(k2, "Twisting: k2")
         if not (self.k1 > self.k2).all():
             raise InvalidInput(
-                f"Twisting: k1 {self.k1.tolist()} must be above k2 {self.k2.tolist()}, or the error does not shrink"
+                f"Twisting: k1 {self.k1.tolist()} must be above k2 {self.k2.tolist()}, or the "
+                "error does not shrink"
             )
 
     @property
@@ -222,7 +241,8 @@ class Twisting:
         return -p["k1"] * sign(e) - p["k2"] * sign(ed)
 
     def reaching_time(self, e0: ArrayLike) -> np.ndarray:
-        """Time [s] from rest at e0 to rest at 0: every swing shrinks by (k1 - k2)/(k1 + k2), a geometric series."""
+        """Time [s] from rest at e0 to rest at 0: every swing shrinks by (k1 - k2)/(k1 + k2),
+        a geometric series."""
         x = np.abs(finite_doubles(e0, "Twisting: e0"))
         less, more = self.k1 - self.k2, self.k1 + self.k2
         swing = np.sqrt(2.0 * x / less) + np.sqrt(2.0 * less * x) / more
@@ -233,11 +253,13 @@ class Twisting:
         return self.k1 + self.k2 + 0.0 * finite_doubles(e, "Twisting: e")
 
     def band(self, disturbance: ArrayLike) -> np.ndarray:
-        """Where |e| settles under |d| <= D [rad/s^2]: 0 if k1 - k2 > D and k2 > D, else inf: not guaranteed."""
+        """Where |e| settles under |d| <= D [rad/s^2]: 0 if k1 - k2 > D and k2 > D, else inf:
+        not guaranteed."""
         d = positive_array(disturbance, "Twisting: disturbance", zero=True)
         return np.where(np.minimum(self.k1 - self.k2, self.k2) > d, 0.0, np.inf)
 
     def gain_for(self, time: ArrayLike, e0: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """(k1, k2) that reach zero from rest at e0 in the given time [s]: times fall as 1/sqrt of both."""
+        """(k1, k2) that reach zero from rest at e0 in the given time [s]:
+        times fall as 1/sqrt of both."""
         f = (self.reaching_time(e0) / positive_array(time, "Twisting: time")) ** 2
         return f * self.k1, f * self.k2

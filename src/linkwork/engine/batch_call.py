@@ -1,8 +1,10 @@
-"""Batch call: a builtin function that reads plain batches of numpy arrays itself and runs a kernel's machine code.
+"""Batch call: a builtin function that reads plain batches of numpy arrays itself and runs a
+kernel's machine code.
 
-Looking at a handful of arrays from Python costs as much as a hundred samples of a small robot. One function in machine
-code, compiled once for all kernels, does it instead; what it must know about a kernel (shapes, where its code is) it
-reads from a table of numbers. Whatever is not a plain batch goes to an ordinary Python function, as in python_call.py.
+Looking at a handful of arrays from Python costs as much as a hundred samples of a small robot. One
+function in machine code, compiled once for all kernels, does it instead; what it must know about a
+kernel (shapes, where its code is) it reads from a table of numbers. Whatever is not a plain batch
+goes to an ordinary Python function, as in python_call.py.
 """
 
 from __future__ import annotations
@@ -17,7 +19,16 @@ import numpy as np
 from llvmlite import ir
 
 from linkwork.engine import buffers, machine, python_call, sharing_code
-from linkwork.engine.call_writer import CARRAY, DATA, DIMENSIONS, NULL, TABLE_NAME, WRITEABLE, CallWriter, new_table
+from linkwork.engine.call_writer import (
+    CARRAY,
+    DATA,
+    DIMENSIONS,
+    NULL,
+    TABLE_NAME,
+    WRITEABLE,
+    CallWriter,
+    new_table,
+)
 from linkwork.engine.ir_types import I32, I64, POINTER
 from linkwork.engine.loader import loaded_once
 from linkwork.engine.sharing_code import BAD, JOB_WORDS, NONE_BAD, PIECES, piece_limits
@@ -25,14 +36,21 @@ from linkwork.engine.threads import WORTH_SHARING
 
 Shapes = Sequence[tuple[int, ...]]
 _DOUBLE, _POINTER = np.dtype(np.float64), ctypes.c_void_p
-# A kernel's table: these words, then a stride for each input, then ENTRY words for each input and result.
+# A kernel's table: these words, then a stride for each input,
+# then ENTRY words for each input and result.
 RUN, MOST, SCRATCH, INPUTS, RESULTS, BYTES, GRAIN, SMALL, LARGE, HEADER = range(10)
 ENTRY = 5  # rank, up to three dimensions, size
-LARGEST_RANK, LARGEST_COUNT, DEEPEST = 3, 64, 24  # dimensions of a value, arrays of a call, dimensions of a batch
+# dimensions of a value, arrays of a call, dimensions of a batch
+LARGEST_RANK, LARGEST_COUNT, DEEPEST = (
+    3,
+    64,
+    24,
+)
 
 
 class Batches:
-    """The table of one kernel. Its code may come later: until then every call goes to the fallback."""
+    """The table of one kernel. Its code may come later: until then every call goes to the
+    fallback."""
 
     def __init__(self, inputs: Shapes, outputs: Shapes) -> None:
         self._shapes = shapes = [*inputs, *outputs]
@@ -45,25 +63,47 @@ class Batches:
         if not self.possible:
             return
         sizes = [math.prod(shape) for shape in shapes]
-        words = [0, 0, 0, len(inputs), len(outputs), 8 * max(sizes[len(inputs) :]), 1, 1, 1, *sizes[: len(inputs)]]
+        words = [
+            0,
+            0,
+            0,
+            len(inputs),
+            len(outputs),
+            8 * max(sizes[len(inputs) :]),
+            1,
+            1,
+            1,
+            *sizes[: len(inputs)],
+        ]
         for shape, size in zip(shapes, sizes, strict=True):
             words += [len(shape), *shape, *[0] * (LARGEST_RANK - len(shape)), size]
         self._table = np.array(words, dtype=np.int64)
 
     def loaded(self, run: int, scratch: int, operations: int, grain: int) -> None:
-        """From now on the machine code at address `run` is used, which computes `grain` samples at once."""
+        """From now on the machine code at address `run` is used,
+        which computes `grain` samples at once."""
         if self.possible:
             self._table[MOST], self._table[SCRATCH] = WORTH_SHARING // max(1, operations), scratch
-            self._table[GRAIN], self._table[SMALL : LARGE + 1] = grain, piece_limits(operations, grain)
+            self._table[GRAIN], self._table[SMALL : LARGE + 1] = (
+                grain,
+                piece_limits(operations, grain),
+            )
             self._table[RUN] = run
 
-    def places(self, lead: tuple[int, ...], args: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, Any, Any] | None:
-        """(inputs, strides, outputs) as machine code takes them, of plain arrays; None if they are anything else."""
+    def places(
+        self, lead: tuple[int, ...], args: Sequence[Any], outs: Sequence[Any]
+    ) -> tuple[Any, Any, Any] | None:
+        """(inputs, strides, outputs) as machine code takes them, of plain arrays;
+        None if they are anything else."""
         count = len(self._shapes) - len(outs)
         if not self.possible or len(args) != count:
             return None
         for array, shape in zip((*args, *outs), self._shapes, strict=True):
-            if type(array) is not np.ndarray or array.dtype is not _DOUBLE or array.shape != lead + shape:
+            if (
+                type(array) is not np.ndarray
+                or array.dtype is not _DOUBLE
+                or array.shape != lead + shape
+            ):
                 return None
             if not array.flags.carray and (not array.flags.c_contiguous or not array.flags.aligned):
                 return None
@@ -71,13 +111,21 @@ class Batches:
         for at, o in zip(addresses[count:], outs, strict=True):
             if not o.flags.writeable:
                 return None
-            if any(x < at + o.nbytes and at < x + a.nbytes for x, a in zip(addresses[:count], args, strict=True)):
+            if any(
+                x < at + o.nbytes and at < x + a.nbytes
+                for x, a in zip(addresses[:count], args, strict=True)
+            ):
                 return None
         strides = (ctypes.c_int64 * count).from_buffer(self._table.data, 8 * HEADER)
-        return (_POINTER * count)(*addresses[:count]), strides, (_POINTER * len(outs))(*addresses[count:])
+        return (
+            (_POINTER * count)(*addresses[:count]),
+            strides,
+            (_POINTER * len(outs))(*addresses[count:]),
+        )
 
     def builtin(self, name: str, fallback: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the inputs, or of the inputs and arrays for the results; `fallback` gets the same arguments."""
+        """A function of the inputs, or of the inputs and arrays for the results;
+        `fallback` gets the same arguments."""
         if not self.possible:
             return fallback
         itself = np.array([self._table.ctypes.data, id(fallback)], dtype=np.uint64).view(_Itself)
@@ -86,7 +134,8 @@ class Batches:
 
 
 class _Itself(np.ndarray):
-    """What the builtin is handed as itself: addresses of the table and of the fallback, both kept alive."""
+    """What the builtin is handed as itself: addresses of the table and of the fallback,
+    both kept alive."""
 
     kept: tuple[np.ndarray, Callable[..., Any]]
 
@@ -110,7 +159,9 @@ class _CallBatch:
         self.function, self.share = function, share
         itself, self.args, self.nargs = function.args
         function.append_basic_block("entry")
-        start, self.slow, self.refuse = (function.append_basic_block(name) for name in ("start", "slow", "refuse"))
+        start, self.slow, self.refuse = (
+            function.append_basic_block(name) for name in ("start", "slow", "refuse")
+        )
         self.w = w = CallWriter(function, table, self.slow)
         self.pointers, self.results = w.words(LARGEST_COUNT), w.words(LARGEST_COUNT)
         own = w.field(itself, DATA, POINTER)
@@ -126,8 +177,11 @@ class _CallBatch:
         w.require(b.icmp_signed("!=", w.word(self.kernel, RUN), w.number(0)))
         w.require(b.or_(b.not_(given), w.equal(self.nargs, b.add(self.inputs, self.outputs))))
         self.count_samples()
-        # large results, whose memory is used again, are for Python to find: their arrays are read when it has
-        large = b.icmp_signed(">=", b.mul(self.samples, w.word(self.kernel, BYTES)), w.number(buffers.SMALLEST))
+        # large results, whose memory is used again, are for Python to find:
+        # their arrays are read when it has
+        large = b.icmp_signed(
+            ">=", b.mul(self.samples, w.word(self.kernel, BYTES)), w.number(buffers.SMALLEST)
+        )
         w.require(b.or_(given, b.not_(large)))
         self.read_arrays()
         take, make, compute = block("take"), block("make"), block("compute")
@@ -158,7 +212,10 @@ class _CallBatch:
         w.require_type(first)
         self.depth = b.sub(b.sext(w.rank(first), I64), w.word(self.entries, 0))
         w.require(
-            b.and_(b.icmp_signed(">", self.depth, w.number(0)), b.icmp_signed("<=", self.depth, w.number(DEEPEST)))
+            b.and_(
+                b.icmp_signed(">", self.depth, w.number(0)),
+                b.icmp_signed("<=", self.depth, w.number(DEEPEST)),
+            )
         )
         self.lead, product = w.field(first, DIMENSIONS, POINTER), w.words()
         w.put(w.number(1), product, 0)
@@ -224,7 +281,8 @@ class _CallBatch:
             w.put(w.field(array, DATA, I64), self.pointers, at)
 
     def compute(self) -> None:
-        """Run the kernel, while other Python threads may run; a large batch with the workers that are awake."""
+        """Run the kernel, while other Python threads may run;
+        a large batch with the workers that are awake."""
         w, b = self.w, self.w.b
         few = b.icmp_signed("<=", self.samples, w.word(self.kernel, MOST))
         shares = b.select(few, w.number(1), w.word(w.known("threads"), 0))
@@ -232,7 +290,12 @@ class _CallBatch:
         scratch = w.call("malloc", POINTER, b.mul(b.mul(own, shares), w.number(8)))
         w.slow = self.refuse
         w.require(b.icmp_signed("!=", b.ptrtoint(scratch, I64), w.number(0)))
-        places = (self.pointers, w.place(self.kernel, HEADER), w.place(self.pointers, self.inputs), scratch)
+        places = (
+            self.pointers,
+            w.place(self.kernel, HEADER),
+            w.place(self.pointers, self.inputs),
+            scratch,
+        )
         done, bad, job = w.words(), w.words(), w.words(JOB_WORDS)
         state = w.call("save_thread", POINTER)
         with b.if_else(w.equal(shares, 1)) as (alone, together):
@@ -242,7 +305,16 @@ class _CallBatch:
                 w.put(b.call(run, [*places, w.number(0), self.samples]), bad, 0)
                 w.put(w.number(1), done, 0)
             with together:
-                words = (0, 0, NONE_BAD, self.samples, self.piece(shares), w.word(self.kernel, RUN), *places, own)
+                words = (
+                    0,
+                    0,
+                    NONE_BAD,
+                    self.samples,
+                    self.piece(shares),
+                    w.word(self.kernel, RUN),
+                    *places,
+                    own,
+                )
                 for k, word in enumerate(words):
                     w.put(w.number(word), job, k)
                 boxes, count = (w.word(w.known("workers"), k) for k in range(2))

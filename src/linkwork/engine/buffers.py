@@ -1,9 +1,10 @@
-"""Buffers (a free list): memory of large results, given back when the result is forgotten, used by the next call.
+"""Buffers (a free list): memory of large results, given back when the result is forgotten,
+used by the next call.
 
-The operating system hands out new memory page by page and clears each page first, which takes a good part of the time
-of a small kernel (`python -m benchmarks engine`). A result has its memory to itself as long as it, or any view of it,
-lives. When more waits than may be kept, what was given back longest ago goes, so sizes that nobody asks for any more
-do not stay.
+The operating system hands out new memory page by page and clears each page first, which takes a
+good part of the time of a small kernel (`python -m benchmarks engine`). A result has its memory to
+itself as long as it, or any view of it, lives. When more waits than may be kept, what was given
+back longest ago goes, so sizes that nobody asks for any more do not stay.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ import numpy as np
 
 from linkwork.engine import forks
 
-SMALLEST, LARGEST = 1 << 18, 1 << 25  # bytes: below, malloc reuses memory itself; above, keeping it would cost too much
+# bytes: below, malloc reuses memory itself; above, keeping it would cost too much
+SMALLEST, LARGEST = (
+    1 << 18,
+    1 << 25,
+)
 KEPT = 1 << 25  # bytes kept in all
 
 _lock = forks.awaited(threading.Lock(), 3)
@@ -27,10 +32,12 @@ _DOUBLE = np.dtype(np.float64)
 
 
 class _Lease(np.ndarray):
-    """Stands between a result and its block: views keep it alive, and when it goes the block is free again."""
+    """Stands between a result and its block: views keep it alive,
+    and when it goes the block is free again."""
 
     def __del__(self) -> None:
-        if isinstance(self.base, ctypes.Array):  # not a part of a lease, which somebody may take from a result's base
+        # not a part of a lease, which somebody may take from a result's base
+        if isinstance(self.base, ctypes.Array):
             _give_back(self.base)
 
 
@@ -48,7 +55,8 @@ def empty(shape: tuple[int, ...]) -> np.ndarray:
                 _kept -= 8 * count
                 break
     if block is None:
-        # numpy would look through an array or a memoryview to its owner, past the lease; not through a ctypes array
+        # numpy would look through an array or a memoryview to its owner, past the lease;
+        # not through a ctypes array
         block = (ctypes.c_double * count).from_buffer(np.empty(count).data)
     return np.ndarray(shape, _DOUBLE, np.ndarray.__new__(_Lease, (count,), _DOUBLE, block))
 

@@ -1,7 +1,9 @@
-"""Builder: llvmlite's builder of instructions, with the common ones written at once as the lines that they become.
+"""Builder: llvmlite's builder of instructions,
+with the common ones written at once as the lines that they become.
 
-An instruction of llvmlite's own is an object that keeps its operands and formats itself when the module is printed,
-which takes five times as long as one line of text. Nothing here looks at an instruction again once it stands there.
+An instruction of llvmlite's own is an object that keeps its operands and formats itself when the
+module is printed, which takes five times as long as one line of text. Nothing here looks at an
+instruction again once it stands there.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ class _Effect(ir.values.Value):
 
 
 def _numbers(function: ir.Function) -> count:
-    """Counts the lines of a function; llvmlite's own names begin with a dot or are those of blocks."""
+    """Counts the lines of a function; llvmlite's own names begin with a dot or are those of
+    blocks."""
     counter = getattr(function, "lines", None)
     if counter is None:
         counter = function.lines = count()
@@ -86,29 +89,45 @@ def _comparison(word: str, prefix: str, equality: str) -> Callable[..., Line]:
         before = equality if sign in ("==", "!=") else prefix
         truths = lanes(width_of(x.type), I1)
         condition = sign if sign in _NOT_A_NUMBER else before + _COMPARISONS[sign]
-        return Line(self, truths, f"{word} {condition} {x.type} {x.get_reference()}, {y.get_reference()}")
+        return Line(
+            self, truths, f"{word} {condition} {x.type} {x.get_reference()}, {y.get_reference()}"
+        )
 
     return write
 
 
 def _conversion(word: str) -> Callable[..., ir.Value]:
     def write(self: ir.IRBuilder, x: ir.Value, type_: ir.Type) -> ir.Value:
-        return x if x.type == type_ else Line(self, type_, f"{word} {x.type} {x.get_reference()} to {type_}")
+        return (
+            x
+            if x.type == type_
+            else Line(self, type_, f"{word} {x.type} {x.get_reference()} to {type_}")
+        )
 
     return write
 
 
 class Builder(ir.IRBuilder):
-    """As llvmlite's, for values whose names nobody chooses and pointers that do not know what they point to."""
+    """As llvmlite's, for values whose names nobody chooses and pointers that do not know what they
+    point to."""
 
     add, sub, mul = _operation("add"), _operation("sub"), _operation("mul")
     and_, or_, xor = _operation("and"), _operation("or"), _operation("xor")
     shl, lshr = _operation("shl"), _operation("lshr")
-    fadd, fsub, fmul, fdiv = _operation("fadd"), _operation("fsub"), _operation("fmul"), _operation("fdiv")
+    fadd, fsub, fmul, fdiv = (
+        _operation("fadd"),
+        _operation("fsub"),
+        _operation("fmul"),
+        _operation("fdiv"),
+    )
     fneg = _operation("fneg")
     icmp_signed, icmp_unsigned = _comparison("icmp", "s", ""), _comparison("icmp", "u", "")
     fcmp_ordered, fcmp_unordered = _comparison("fcmp", "o", "o"), _comparison("fcmp", "u", "u")
-    bitcast, ptrtoint, inttoptr = _conversion("bitcast"), _conversion("ptrtoint"), _conversion("inttoptr")
+    bitcast, ptrtoint, inttoptr = (
+        _conversion("bitcast"),
+        _conversion("ptrtoint"),
+        _conversion("inttoptr"),
+    )
     zext, sext, trunc = _conversion("zext"), _conversion("sext"), _conversion("trunc")
     sitofp, fptosi = _conversion("sitofp"), _conversion("fptosi")
     fpext, fptrunc = _conversion("fpext"), _conversion("fptrunc")
@@ -118,7 +137,9 @@ class Builder(ir.IRBuilder):
 
     def select(self, condition: ir.Value, yes: ir.Value, no: ir.Value) -> Line:
         values = f"{yes.type} {yes.get_reference()}, {no.type} {no.get_reference()}"
-        return Line(self, yes.type, f"select {condition.type} {condition.get_reference()}, {values}")
+        return Line(
+            self, yes.type, f"select {condition.type} {condition.get_reference()}, {values}"
+        )
 
     def load(self, pointer: ir.Value, typ: ir.Type, align: int | None = None) -> Line:
         return Line(self, typ, f"load {typ}, ptr {pointer.get_reference()}{_alignment(align)}")
@@ -129,15 +150,25 @@ class Builder(ir.IRBuilder):
 
     def gep(self, pointer: ir.Value, indices: Sequence[ir.Value], source_etype: ir.Type) -> Line:
         places = ", ".join([f"{index.type} {index.get_reference()}" for index in indices])
-        return Line(self, ir.PointerType(), f"getelementptr {source_etype}, ptr {pointer.get_reference()}, {places}")
+        return Line(
+            self,
+            ir.PointerType(),
+            f"getelementptr {source_etype}, ptr {pointer.get_reference()}, {places}",
+        )
 
     def extract_element(self, vector: ir.Value, index: ir.Value) -> Line:
         place = f"{index.type} {index.get_reference()}"
-        return Line(self, vector.type.element, f"extractelement {vector.type} {vector.get_reference()}, {place}")
+        return Line(
+            self,
+            vector.type.element,
+            f"extractelement {vector.type} {vector.get_reference()}, {place}",
+        )
 
     def insert_element(self, vector: ir.Value, value: ir.Value, index: ir.Value) -> Line:
         place = f"{value.type} {value.get_reference()}, {index.type} {index.get_reference()}"
-        return Line(self, vector.type, f"insertelement {vector.type} {vector.get_reference()}, {place}")
+        return Line(
+            self, vector.type, f"insertelement {vector.type} {vector.get_reference()}, {place}"
+        )
 
     def shuffle_vector(self, x: ir.Value, y: ir.Value, mask: ir.Constant) -> Line:
         vectors = f"{x.type} {x.get_reference()}, {y.type} {y.get_reference()}"

@@ -1,8 +1,9 @@
 """On-disk cache of compiled objects.
 
-One file an object: a line of magic, the SHA-256 of the rest, a JSON header (shapes and counts), the object. The hash is
-checked before LLVM sees a byte. The folder belongs to the user alone; a folder that others can write is not used,
-because whoever writes there would choose the code that runs. LINKWORK_CACHE=off turns it off, a path moves it.
+One file an object: a line of magic, the SHA-256 of the rest, a JSON header (shapes and counts), the
+object. The hash is checked before LLVM sees a byte. The folder belongs to the user alone; a folder
+that others can write is not used, because whoever writes there would choose the code that runs.
+LINKWORK_CACHE=off turns it off, a path moves it.
 """
 
 from __future__ import annotations
@@ -58,9 +59,11 @@ def file_of(key: str) -> Path | None:
 
 @cache
 def _sources() -> str | None:
-    """What is kept for these sources is kept for this hash of them, or None where they cannot be read.
+    """What is kept for these sources is kept for this hash of them,
+    or None where they cannot be read.
 
-    Found once a process, whatever folder is in use later: sources that change while it runs are not those it runs.
+    Found once a process, whatever folder is in use later: sources that change while it runs are not
+    those it runs.
     """
     try:
         place = _safe_folder()
@@ -72,8 +75,9 @@ def _sources() -> str | None:
 
 
 def _noted_hash(place: Path) -> str | None:
-    """`keys.sources_hash`, by a note beside the objects where no source was touched since: reading them all takes
-    longer than loading an object. None where the system does not tell what was touched."""
+    """`keys.sources_hash`, by a note beside the objects where no source was touched since: reading
+    them all takes longer than loading an object. None where the system does not tell what was
+    touched."""
     stamp = _stamp()
     if stamp is None:
         return None
@@ -134,7 +138,8 @@ def save(key: str, header: dict[str, Any], object_file: bytes) -> None:
     rest = len(text).to_bytes(8, "little") + text + object_file
     try:
         _write(path, _MAGIC + hashlib.sha256(rest).digest() + rest)
-        # looking through the folder takes longer than writing one file: once in every sixteenth of what it may hold
+        # looking through the folder takes longer than writing one file:
+        # once in every sixteenth of what it may hold
         if random.random() * LARGEST < 16 * len(rest):
             _prune(path.parent)
     except OSError as error:

@@ -1,4 +1,5 @@
-"""Call writer: functions that CPython calls, which read numpy's array structs and call the interpreter themselves."""
+"""Call writer: functions that CPython calls, which read numpy's array structs and call the
+interpreter themselves."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from llvmlite import ir
 from linkwork.engine.ir_types import I32, I64, POINTER
 from linkwork.engine.writer import Writer
 
-# Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit); `python_call.available` verifies them before use.
+# Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit);
+# `python_call.available` verifies them before use.
 TYPE, DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
 CARRAY, WRITEABLE = 0x0001 | 0x0100, 0x0400  # C contiguous and aligned
 NPY_DOUBLE = 12
@@ -36,7 +38,8 @@ def new_table(module: ir.Module) -> ir.GlobalVariable:
 
 
 class CallWriter(Writer):
-    """Also calls functions of the table of addresses, and leaves for `slow` where a condition does not hold."""
+    """Also calls functions of the table of addresses,
+    and leaves for `slow` where a condition does not hold."""
 
     def __init__(self, function: ir.Function, table: ir.Value, slow: ir.Block) -> None:
         super().__init__(function)
@@ -49,7 +52,9 @@ class CallWriter(Writer):
     def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
         """Call a function of the table."""
         type_ = ir.FunctionType(result, [a.type for a in arguments])
-        return self.b.call(self.b.inttoptr(self.known(name, I64), type_.as_pointer()), list(arguments))
+        return self.b.call(
+            self.b.inttoptr(self.known(name, I64), type_.as_pointer()), list(arguments)
+        )
 
     def require(self, condition: ir.Value) -> None:
         """Leave for `slow` unless the condition holds."""

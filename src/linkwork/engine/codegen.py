@@ -1,10 +1,11 @@
-"""Codegen: a program as two functions, one that runs tiles of W samples over row-major arrays, one for a single sample.
+"""Codegen: a program as two functions, one that runs tiles of W samples over row-major arrays,
+one for a single sample.
 
-    run(inputs**, strides*, outputs**, scratch*, begin, end) -> first sample of the first bad tile, or -1
-    single(inputs**, outputs**) -> 0, or 1 if something is not finite or a guard is negative
+    run(inputs**, strides*, outputs**, scratch*, begin, end) -> first sample of the first bad tile,
+    or -1 single(inputs**, outputs**) -> 0, or 1 if something is not finite or a guard is negative
 
-A program's last output may be its guards: numbers that must not be negative (such as "the quaternion is unit"),
-checked and not returned.
+A program's last output may be its guards: numbers that must not be negative
+(such as "the quaternion is unit"), checked and not returned.
 """
 
 from __future__ import annotations
@@ -16,12 +17,22 @@ from llvmlite import ir
 from linkwork.engine.builder import Builder
 from linkwork.engine.emit import emit_body
 from linkwork.engine.ir_types import I1, I8, I32, I64, POINTER, constant, intrinsic, lanes
-from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows, transpose
+from linkwork.engine.lanes import (
+    RowLoader,
+    aligned,
+    at,
+    load,
+    on_lines,
+    store,
+    store_rows,
+    transpose,
+)
 from linkwork.engine.program import Program
 from linkwork.engine.target import LINE
 from linkwork.engine.tiles import Ahead, Checker
 
-DIRECT_STORES = 350  # above this many results the stores become a loop over a scratch tile: compile time explodes
+# above this many results the stores become a loop over a scratch tile: compile time explodes
+DIRECT_STORES = 350
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,8 @@ def new_module(name: str) -> ir.Module:
 
 
 def emit_run(module: ir.Module, program: Program, results: int, width: int) -> None:
-    """Define `run` in the module. `results`: how many outputs are returned (the rest are guards)."""
+    """Define `run` in the module. `results`: how many outputs are returned
+    (the rest are guards)."""
     layout = KernelLayout.of(program, results, width)
     signature = ir.FunctionType(I64, [POINTER, POINTER, POINTER, POINTER, I64, I64])
     function = ir.Function(module, signature, "run")
@@ -73,7 +85,10 @@ def emit_run(module: ir.Module, program: Program, results: int, width: int) -> N
     steps = [load(b, _slot(b, strides, j), I64) for j in range(len(program.inputs))]
     targets = [load(b, _slot(b, outputs, j), POINTER) for j in range(results)]
     last = b.sub(end, ir.Constant(I64, 1))
-    entry, head, tile, done = b.block, *(function.append_basic_block(n) for n in ("head", "tile", "done"))
+    entry, head, tile, done = (
+        b.block,
+        *(function.append_basic_block(n) for n in ("head", "tile", "done")),
+    )
     b.branch(head)
 
     b.position_at_end(head)
@@ -99,7 +114,9 @@ def emit_run(module: ir.Module, program: Program, results: int, width: int) -> N
 
     following = b.add(i, w)
     checker, ahead = Checker(width), Ahead(b, program, sources, following, width)
-    _emit_tile(b, program, results, width, loaders, rows, at(b, scratch, layout.slots), checker, ahead)
+    _emit_tile(
+        b, program, results, width, loaders, rows, at(b, scratch, layout.slots), checker, ahead
+    )
 
     with b.if_then(b.not_(full), likely=False):
         rest = b.sub(end, i)
@@ -165,8 +182,11 @@ def _emit_tile(
             _emit_unpack(b, rows[j], slots, [slot.get(v, 0) for v in program.outputs[j]], width, j)
 
 
-def _emit_unpack(b: ir.IRBuilder, rows: ir.Value, slots: ir.Value, index: list[int], width: int, j: int) -> None:
-    """A loop that transposes lane vectors of the scratch tile into rows, W columns at a time; slot 0 holds zeros."""
+def _emit_unpack(
+    b: ir.IRBuilder, rows: ir.Value, slots: ir.Value, index: list[int], width: int, j: int
+) -> None:
+    """A loop that transposes lane vectors of the scratch tile into rows, W columns at a time;
+    slot 0 holds zeros."""
     count = len(index)
     starts = list(range(0, count - width + 1, width)) if count >= width else []
     if count >= width and count % width:
@@ -178,7 +198,9 @@ def _emit_unpack(b: ir.IRBuilder, rows: ir.Value, slots: ir.Value, index: list[i
         return
     table = list(starts) + [s * width for start in starts for s in index[start : start + width]]
     array = ir.ArrayType(I32, len(table))
-    constant_table = ir.GlobalVariable(b.module, array, f"unpack{j}_{b.module.get_unique_name('t')}")
+    constant_table = ir.GlobalVariable(
+        b.module, array, f"unpack{j}_{b.module.get_unique_name('t')}"
+    )
     constant_table.linkage, constant_table.global_constant = "internal", True
     constant_table.initializer = ir.Constant(array, table)
     n = len(starts)
@@ -194,7 +216,10 @@ def _emit_unpack(b: ir.IRBuilder, rows: ir.Value, slots: ir.Value, index: list[i
 
     start = entry(k)
     first = b.add(ir.Constant(I64, n), b.mul(k, ir.Constant(I64, width)))
-    columns = [load(b, at(b, slots, entry(b.add(first, ir.Constant(I64, c)))), lanes(width)) for c in range(width)]
+    columns = [
+        load(b, at(b, slots, entry(b.add(first, ir.Constant(I64, c)))), lanes(width))
+        for c in range(width)
+    ]
     for lane, row in enumerate(transpose(b, columns)):
         store(b, row, at(b, rows, b.add(start, ir.Constant(I64, lane * count))))
     following = b.add(k, ir.Constant(I64, 1))
@@ -208,7 +233,9 @@ def emit_single(module: ir.Module, program: Program, results: int) -> ir.Functio
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER]), "single")
     inputs, outputs = function.args
     b = Builder(function.append_basic_block("entry"))
-    loaders = [RowLoader(load(b, _slot(b, inputs, j), POINTER), n, 1) for j, n in enumerate(program.inputs)]
+    loaders = [
+        RowLoader(load(b, _slot(b, inputs, j), POINTER), n, 1) for j, n in enumerate(program.inputs)
+    ]
     targets = [load(b, _slot(b, outputs, j), POINTER) for j in range(results)]
     places: dict[int, list[tuple[int, int]]] = {}
     for j, values in enumerate(program.outputs[:results]):
@@ -254,7 +281,8 @@ def _memcpy(b: ir.IRBuilder, target: ir.Value, source: ir.Value, size: ir.Value)
 
 
 def _gather_function(module: ir.Module, width: int) -> ir.Function:
-    """gather(to, from, stride, count, first, last): rows first .. first+W-1, clamped to last, one after the other."""
+    """gather(to, from, stride, count, first, last): rows first .. first+W-1, clamped to last,
+    one after the other."""
     signature = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I64, I64, I64])
     function = ir.Function(module, signature, "gather")
     function.linkage = "internal"

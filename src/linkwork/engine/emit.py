@@ -13,9 +13,15 @@ from linkwork.engine.passes.schedule import waits
 from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
 
-STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
-FENCE = 64  # operations that the code generator may reorder among themselves in a program that waits for results
-BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
+# operations that a store counts for: the code generator compares every store of a block with every
+# other
+STORE = 9
+# operations that the code generator may reorder among themselves in a program that waits for
+# results
+FENCE = 64
+BLOCK = (
+    600  # operations a basic block: the code generator's cost grows faster than a block's length
+)
 
 
 def _line(b: ir.IRBuilder, word: str, *values: ir.Value) -> Line:
@@ -76,10 +82,14 @@ def _emit_one(b: ir.IRBuilder, name: str, args: list[ir.Value]) -> ir.Value:
     raise NotPossible(f'operation "{name}" has no machine code')
 
 
-def _early_angles(program: Program, both: set[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], list[int]]:
-    """(angles, sums): what sine and cosine are wanted of that is an input or a sum of inputs and numbers, and the sums.
+def _early_angles(
+    program: Program, both: set[tuple[int, ...]]
+) -> tuple[list[tuple[int, ...]], list[int]]:
+    """(angles, sums): what sine and cosine are wanted of that is an input or a sum of inputs and
+    numbers, and the sums.
 
-    They are computed first, while no other value is alive. A joint whose zero is turned has such a sum.
+    They are computed first, while no other value is alive. A joint whose zero is turned has such a
+    sum.
     """
     early: set[int] = set()
     sums: dict[int, set[int]] = {}  # with the sums that they are made of
@@ -103,18 +113,27 @@ def emit_body(
 ) -> list[ir.Value]:
     """Emit every operation; gives all values. `load(builder, argument, element)` supplies inputs.
 
-    `finished(builder, k, value)` is told each value as soon as it exists, to store results early; gives its stores.
+    `finished(builder, k, value)` is told each value as soon as it exists, to store results early;
+    gives its stores.
     """
     type_ = lanes(width, scalar)
     values: list[ir.Value] = []
-    both = {op.args for op in program.code if op.name == "sin"} & {op.args for op in program.code if op.name == "cos"}
+    both = {op.args for op in program.code if op.name == "sin"} & {
+        op.args for op in program.code if op.name == "cos"
+    }
     pairs: dict[tuple[int, ...], tuple[ir.Value, ir.Value]] = {}
     angles, sums = _early_angles(program, both)
     first: dict[int, ir.Value] = {}
 
     def early(k: int) -> ir.Value:
         op = program.code[k]
-        return first[k] if k in first else constant(type_, op.value) if op.name == "constant" else load(b, *op.args)
+        return (
+            first[k]
+            if k in first
+            else constant(type_, op.value)
+            if op.name == "constant"
+            else load(b, *op.args)
+        )
 
     for k in sums:
         first[k] = _emit_one(b, program.code[k].name, [early(a) for a in program.code[k].args])
@@ -148,17 +167,21 @@ def emit_body(
 def _fence(b: ir.IRBuilder) -> None:
     """A label, over which the code generator moves nothing.
 
-    Left to itself it saves registers: it computes one half of a wide tile after the other, and each operation waits for
-    the one before; dynamics of arms are then a fifth slower (`python -m benchmarks dynamics`).
+    Left to itself it saves registers: it computes one half of a wide tile after the other, and each
+    operation waits for the one before; dynamics of arms are then a fifth slower
+    (`python -m benchmarks dynamics`).
     """
     label = declared(b.module, "llvm.codeview.annotation", ir.VoidType(), [ir.MetaDataType()])
     b.call(label, [b.module.add_metadata([ir.MetaDataString(b.module, "fence")])])
 
 
 def _begin_block(b: ir.IRBuilder) -> None:
-    """Go on in a new block. The jump looks conditional, or the code generator would make one long block again."""
+    """Go on in a new block. The jump looks conditional,
+    or the code generator would make one long block again."""
     function, following = b.function, b.append_basic_block()
-    pointer = next(argument for argument in function.args if isinstance(argument.type, ir.PointerType))
+    pointer = next(
+        argument for argument in function.args if isinstance(argument.type, ir.PointerType)
+    )
     never = next((block for block in function.blocks if block.name == "never"), None)
     if never is None:
         never = function.append_basic_block("never")

@@ -1,9 +1,11 @@
-"""Forks: a child of fork has one thread, and none of the locks that the parent's other threads held.
+"""Forks: a child of fork has one thread, and none of the locks that the parent's other threads
+held.
 
-What must not be cut in two (LLVM, the stock of buffers) has a lock that a fork takes first, so that no other thread is
-inside at that moment; parent and child both give it back. CasADi's own locks follow in fork_mutexes.py. What a single
-object guards (a kernel that is compiled just then) gets a new lock in the child, where nobody will come back to open
-the old one. A process with one thread does nothing of this.
+What must not be cut in two (LLVM, the stock of buffers) has a lock that a fork takes first, so that
+no other thread is inside at that moment; parent and child both give it back. CasADi's own locks
+follow in fork_mutexes.py. What a single object guards (a kernel that is compiled just then) gets a
+new lock in the child, where nobody will come back to open the old one. A process with one thread
+does nothing of this.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _to_do: list[Callable[[], None]] = []
 
 
 def awaited(lock: Any, rank: int) -> Any:
-    """A lock that a fork takes and gives back; a thread that holds one may wait only for those of a higher rank."""
+    """A lock that a fork takes and gives back; a thread that holds one may wait only for those of a
+    higher rank."""
     _awaited.append((rank, lock))
     _awaited.sort(key=lambda entry: entry[0])
     return lock
@@ -75,7 +78,8 @@ def _after_in_child() -> None:
 
 
 def _renew_cached_properties() -> None:
-    """Until Python 3.12 a cached property has a lock, held while its value is computed for any object."""
+    """Until Python 3.12 a cached property has a lock,
+    held while its value is computed for any object."""
     if not hasattr(cached_property(len), "lock"):
         return
     for name, module in list(sys.modules.items()):
@@ -99,6 +103,8 @@ class _LibraryLock:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+    os.register_at_fork(
+        before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+    )
 if hasattr(getattr(ffi.lib, "_lock", None), "__enter__"):
     awaited(_LibraryLock(), 9)

@@ -1,4 +1,5 @@
-"""What every writer of IR, LLVM's language, shares: types, lanes, constants, intrinsics; builder or type come first."""
+"""What every writer of IR, LLVM's language, shares: types, lanes, constants, intrinsics;
+builder or type come first."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ KEPT = 8192
 
 @cache
 def lanes(width: int, scalar: ir.Type = DOUBLE) -> ir.Type:
-    """The type of one value for `width` samples; one sample is a plain scalar. Kept, because a type keeps its text."""
+    """The type of one value for `width` samples; one sample is a plain scalar. Kept,
+    because a type keeps its text."""
     return scalar if width == 1 else ir.VectorType(scalar, width)
 
 
@@ -32,8 +34,10 @@ def scalar_of(type_: ir.Type) -> ir.Type:
 
 
 def constant(type_: ir.Type, number: float) -> ir.Constant:
-    """A number in every lane. Kept, because writing constants out is most of the cost of writing a formula out."""
-    digits = number.hex() if isinstance(number, float) else number  # -0.0 equals 0.0 and NaN not even itself
+    """A number in every lane. Kept, because writing constants out is most of the cost of writing a
+    formula out."""
+    # -0.0 equals 0.0 and NaN not even itself
+    digits = number.hex() if isinstance(number, float) else number
     return _constant(scalar_of(type_), width_of(type_), digits)
 
 
@@ -56,13 +60,21 @@ def suffix(type_: ir.Type) -> str:
     return {DOUBLE: "f64", FLOAT: "f32"}.get(type_) or f"i{type_.width}"
 
 
-def declared(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+def declared(
+    module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]
+) -> ir.Function:
     """The function of that full name (LLVM's own, or one from outside), declared once a module."""
     known = module.globals.get(name)
-    return known if known is not None else ir.Function(module, ir.FunctionType(result, arguments), name)
+    return (
+        known
+        if known is not None
+        else ir.Function(module, ir.FunctionType(result, arguments), name)
+    )
 
 
-def intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+def intrinsic(
+    builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Type]
+) -> ir.Function:
     """`declared` in the module that a builder writes."""
     return declared(builder.module, name, result, arguments)
 

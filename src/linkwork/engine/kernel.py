@@ -46,14 +46,18 @@ class Context:
 
 
 class Kernel:
-    """Compiled on first use, per vector width; results are the same bits at every width, thread count and batch place.
+    """Compiled on first use, per vector width; results are the same bits at every width,
+    thread count and batch place.
 
-    `trace` gives the CasADi function (its last output the guards if the signature has a guard). A `key` that is known
-    before tracing names all that decides the trace (`Subject.kernel` makes such keys): `trace` is then called only when
-    no compiled object exists for it. Without one the traced program is the key.
+    `trace` gives the CasADi function (its last output the guards if the signature has a guard). A
+    `key` that is known before tracing names all that decides the trace (`Subject.kernel` makes such
+    keys): `trace` is then called only when no compiled object exists for it. Without one the traced
+    program is the key.
     """
 
-    def __init__(self, signature: Signature, trace: Callable[[], casadi.Function], key: str | None = None) -> None:
+    def __init__(
+        self, signature: Signature, trace: Callable[[], casadi.Function], key: str | None = None
+    ) -> None:
         self.signature, self.key = signature, key
         self._trace = trace
         self._lock = forks.renewed(self)
@@ -96,29 +100,36 @@ class Kernel:
         return self._trace()
 
     def prepare(self, *widths: int) -> Kernel:
-        """Compile (or load) for the given vector widths; without any: for one sample and for batches."""
+        """Compile (or load) for the given vector widths; without any:
+        for one sample and for batches."""
         for width in widths or (1, BATCH):
             self._load(width)
         return self
 
     def code(self, width: int) -> tuple[int, int]:
-        """For routines that call it: where its machine code stands, and the doubles of scratch that this needs.
+        """For routines that call it: where its machine code stands,
+        and the doubles of scratch that this needs.
 
-        width   1: single(inputs, outputs);  BATCH: run(inputs, strides, outputs, scratch, begin, end)
+        width   1: single(inputs, outputs);  BATCH: run(inputs, strides, outputs, scratch, begin,
+        end)
         """
         self._load(width)
         name, scratch = ("single", 0) if width == 1 else ("run", self._counts[f"scratch{width}"])
         return self._code[width].addresses[name], scratch
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
-        """Arrays (..., shape) for each input; leading dimensions broadcast; gives one array or a tuple of arrays."""
+        """Arrays (..., shape) for each input; leading dimensions broadcast;
+        gives one array or a tuple of arrays."""
         return self.call(args, out, Context())
 
-    def caller(self, context: Context, keep: Callable[[Callable[..., Any]], None] | None = None) -> Callable[..., Any]:
+    def caller(
+        self, context: Context, keep: Callable[[Callable[..., Any]], None] | None = None
+    ) -> Callable[..., Any]:
         """The fastest callable for positional arguments, with messages for this context.
 
-        Who can exchange it gives `keep`: code for one sample is then compiled when the first one comes, and `keep` is
-        handed the callable that has it. Whoever only ever asks for batches does not wait for it.
+        Who can exchange it gives `keep`: code for one sample is then compiled when the first one
+        comes, and `keep` is handed the callable that has it. Whoever only ever asks for batches
+        does not wait for it.
         """
         slow = functools.partial(_call_slowly, self, context)
         if not python_call.available():
@@ -127,9 +138,13 @@ class Kernel:
         if keep is not None and 1 not in self._code:
             return self._batches.builtin(name, functools.partial(_call_first, self, context, keep))
         self._load(1)
-        return python_call.builtin(name, self._code[1].addresses["call"], self._batches.builtin(name, slow))
+        return python_call.builtin(
+            name, self._code[1].addresses["call"], self._batches.builtin(name, slow)
+        )
 
-    def call(self, args: Sequence[Any], out: Any, context: Context, width: int | None = None) -> Any:
+    def call(
+        self, args: Sequence[Any], out: Any, context: Context, width: int | None = None
+    ) -> Any:
         """Convert, check, compute, explain."""
         if width is None and BATCH in self._code:
             done = self._call_plain(args, out)
@@ -156,7 +171,8 @@ class Kernel:
         if not lead:
             return None
         if out is None:
-            outs: Sequence[Any] = [buffers.empty(lead + shape) for _, shape in outputs]  # large ones are in stock
+            # large ones are in stock
+            outs: Sequence[Any] = [buffers.empty(lead + shape) for _, shape in outputs]
         else:
             outs = out if isinstance(out, (tuple, list)) else (out,)
             if len(outs) != len(outputs):
@@ -164,9 +180,14 @@ class Kernel:
         samples = math.prod(lead)
         if samples * self._counts["operations"] < WORTH_SHARING:
             return self._plain(*args, *outs)
-        # workers may have to be woken, which only Python can do: it reads the arrays, once, and hands their places over
+        # workers may have to be woken, which only Python can do: it reads the arrays, once,
+        # and hands their places over
         places = self._batches.places(lead, args, outs)
-        if places is None or not samples or self._shared(*places, samples, BATCH, (args, outs)) >= 0:
+        if (
+            places is None
+            or not samples
+            or self._shared(*places, samples, BATCH, (args, outs)) >= 0
+        ):
             return None
         return outs[0] if len(outs) == 1 else tuple(outs)
 
@@ -177,7 +198,12 @@ class Kernel:
         return -1 if self._single(inputs, outputs) == 0 else 0
 
     def _compute_batch(
-        self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple, samples: int, width: int
+        self,
+        arrays: list[np.ndarray],
+        outs: list[np.ndarray],
+        batch: tuple,
+        samples: int,
+        width: int,
     ) -> int:
         self._load(width)
         held, strides = [], []
@@ -193,7 +219,9 @@ class Kernel:
         outputs = (ctypes.c_void_p * len(outs))(*[o.ctypes.data for o in outs])
         return self._shared(inputs, steps, outputs, samples, width, (held, outs))
 
-    def _shared(self, inputs: Any, strides: Any, outputs: Any, samples: int, width: int, alive: Any) -> int:
+    def _shared(
+        self, inputs: Any, strides: Any, outputs: Any, samples: int, width: int, alive: Any
+    ) -> int:
         counts, code = self._counts, self._code[width]
         return run_shared(
             code.addresses["run"],
@@ -208,11 +236,15 @@ class Kernel:
             written=sum(math.prod(shape) for _, shape in self.signature.outputs),
         )
 
-    def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    def _arrays(
+        self, args: Sequence[Any], context: Context
+    ) -> tuple[list[np.ndarray], tuple[int, ...]]:
         name, inputs = self.signature.name, self.signature.inputs
         if len(args) != len(inputs):
             expected = ", ".join(n for n, _ in inputs)
-            raise InvalidInput(f"{name}: got {len(args)} arguments, expected {len(inputs)}: {expected}")
+            raise InvalidInput(
+                f"{name}: got {len(args)} arguments, expected {len(inputs)}: {expected}"
+            )
         arrays, batches = [], []
         for arg, (label, shape) in zip(args, inputs, strict=True):
             array = as_doubles(arg, f"{name}: {label}")
@@ -220,7 +252,8 @@ class Kernel:
                 hint = context.hints.get(label, context.who)
                 expected = f"(..., {', '.join(map(str, shape))})" if shape else "(...)"
                 raise InvalidInput(
-                    f"{name}: {label} has shape {array.shape}, expected {expected}{': ' + hint if hint else ''}"
+                    f"{name}: {label} has shape {array.shape}, expected "
+                    f"{expected}{': ' + hint if hint else ''}"
                 )
             arrays.append(array)
             batches.append(array.shape[: array.ndim - len(shape)])
@@ -248,7 +281,9 @@ class Kernel:
                 or not o.flags.c_contiguous
                 or not o.flags.writeable
             ):
-                raise InvalidInput(f"{name}: out must be a writeable C-contiguous float64 array of shape {shape}")
+                raise InvalidInput(
+                    f"{name}: out must be a writeable C-contiguous float64 array of shape {shape}"
+                )
             if o.shape != shape:
                 raise InvalidInput(f"{name}: out has shape {o.shape}, expected {shape}")
             for k, array in enumerate(arrays):
@@ -257,7 +292,11 @@ class Kernel:
         return outs
 
     def _explain(
-        self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple[int, ...], context: Context
+        self,
+        arrays: list[np.ndarray],
+        outs: list[np.ndarray],
+        batch: tuple[int, ...],
+        context: Context,
     ) -> None:
         """Find the offending sample and say what came; always raises."""
         name = self.signature.name
@@ -265,7 +304,8 @@ class Kernel:
             where = np.argwhere(~np.isfinite(array))
             if len(where):
                 raise InvalidInput(
-                    f"{name}: {label}{_place(where[0])} is {array[tuple(where[0])]}, expected finite numbers"
+                    f"{name}: {label}{_place(where[0])} is {array[tuple(where[0])]}, expected "
+                    "finite numbers"
                 )
         if self.signature.guard:
             samples = math.prod(batch)
@@ -283,7 +323,8 @@ class Kernel:
             where = np.argwhere(~np.isfinite(o))
             if len(where):
                 raise ComputationError(
-                    f"{name}: result {label}{_place(where[0])} is {o[tuple(where[0])]} although the input is finite"
+                    f"{name}: result {label}{_place(where[0])} is {o[tuple(where[0])]} although "
+                    "the input is finite"
                 )
         raise ComputationError(f"{name}: a result was not finite")
 
@@ -306,7 +347,8 @@ class Kernel:
                 self._batches.loaded(code.addresses["run"], *own)
 
     def traced_key(self) -> str:
-        """What the object file depends on besides the width: the program, and the shapes of what goes in and out."""
+        """What the object file depends on besides the width: the program,
+        and the shapes of what goes in and out."""
         sides = (self.signature.inputs, self.signature.outputs)
         return keys.key("program", [[shape for _, shape in side] for side in sides], self.program)
 
@@ -317,7 +359,10 @@ class Kernel:
         if width == 1:
             single = codegen.emit_single(module, program, results)
             if python_call.available():
-                shapes = [[shape for _, shape in side] for side in (self.signature.inputs, self.signature.outputs)]
+                shapes = [
+                    [shape for _, shape in side]
+                    for side in (self.signature.inputs, self.signature.outputs)
+                ]
                 python_call.emit_call(module, single, *shapes)
         else:
             lanes = width or _best_width(program, results)
@@ -338,7 +383,8 @@ class Kernel:
 
 
 def _best_width(program: Program, results: int) -> int:
-    """The machine's own width, or twice that where two tiles at once are faster; vectors of AVX-512 are wide enough."""
+    """The machine's own width, or twice that where two tiles at once are faster;
+    vectors of AVX-512 are wide enough."""
     native = machine.widths()[0]
     return native * tiles_at_once(program, results) if native == 4 else native
 
@@ -347,7 +393,9 @@ def _call_slowly(kernel: Kernel, context: Context, *args: Any) -> Any:
     return kernel.call(args, None, context)
 
 
-def _call_first(kernel: Kernel, context: Context, keep: Callable[[Callable[..., Any]], None], *args: Any) -> Any:
+def _call_first(
+    kernel: Kernel, context: Context, keep: Callable[[Callable[..., Any]], None], *args: Any
+) -> Any:
     """A call while there is no code for one sample: a batch does without it."""
     shapes = [shape for _, shape in kernel.signature.inputs]
     if any(type(arg) is np.ndarray and arg.ndim > len(shape) for arg, shape in zip(args, shapes)):

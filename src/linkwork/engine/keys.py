@@ -1,9 +1,10 @@
 """Keys: names for compiled code, each made of everything that decided the code.
 
-A key is the SHA-256 of its parts, and every part is written down in full: a number by its bits, an array by all of its
-bytes, a program by all of its operations, an object by its class and all of its attributes. What cannot be written
-down so (a function, a file, an object of a class that linkwork does not know) is refused, because a key that leaves
-something out would sooner or later name two different things. Such things are keyed by the program that was traced.
+A key is the SHA-256 of its parts, and every part is written down in full: a number by its bits, an
+array by all of its bytes, a program by all of its operations, an object by its class and all of its
+attributes. What cannot be written down so (a function, a file, an object of a class that linkwork
+does not know) is refused, because a key that leaves something out would sooner or later name two
+different things. Such things are keyed by the program that was traced.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from linkwork.engine.program import Program
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MAKE_NO_CODE = frozenset(("cli", "view", "reproduce", "robot", "library", "__init__", "__main__"))
-"""Rooms and modules at the top of the house: what they contain is compiled by the rooms below, or by its program."""
+"""Rooms and modules at the top of the house: what they contain is compiled by the rooms below,
+or by its program."""
 PLUGGED_IN_ABOVE = ("commands.py", "panel.py", "section.py")
 """Files of any room that belong to the command line, the viewer and reports (rooms.py)."""
 
@@ -42,7 +44,8 @@ def key(*parts: Any) -> str:
 
 
 def is_own(maker: Any) -> bool:
-    """Whether a function or class is among the sources that every cached object is kept for (`sources_hash`)."""
+    """Whether a function or class is among the sources that every cached object is kept for
+    (`sources_hash`)."""
     return _is_code_module(module_of(maker))
 
 
@@ -54,7 +57,8 @@ def module_of(maker: Any) -> str:
 
 
 def sources_hash() -> str:
-    """A hash of CasADi's version and of those sources as they are now: code of another version is never run."""
+    """A hash of CasADi's version and of those sources as they are now:
+    code of another version is never run."""
     digest = hashlib.sha256(casadi.CasadiMeta.version().encode())
     for name in code_files():
         content = (PACKAGE / name).read_bytes()
@@ -64,11 +68,14 @@ def sources_hash() -> str:
 
 
 def sources_stamp() -> tuple[str, float]:
-    """(a hash of what the system knows of those sources without reading them, when the last of them changed [s]).
+    """(a hash of what the system knows of those sources without reading them, when the last of them
+    changed [s]).
 
-    Sizes, times and places on the disk: no write leaves them all as they were, and Python's own bytecode rests on less.
+    Sizes, times and places on the disk: no write leaves them all as they were, and Python's own
+    bytecode rests on less.
     """
-    facts: list[str] = []  # texts alone: hundreds of other objects wake the garbage collector, which takes 30 ms
+    # texts alone: hundreds of other objects wake the garbage collector, which takes 30 ms
+    facts: list[str] = []
     newest = 0
     for name, file in _code_entries(""):
         status = file.stat()
@@ -81,12 +88,14 @@ def sources_stamp() -> tuple[str, float]:
 
 
 def code_files() -> list[str]:
-    """The sources that can decide what is compiled, every room below the facade: their paths within the package."""
+    """The sources that can decide what is compiled, every room below the facade:
+    their paths within the package."""
     return sorted(name for name, _ in _code_entries(""))
 
 
 def _code_entries(inside: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """(path within the package, entry of its folder) of these sources, below a folder "" or "room/"."""
+    """(path within the package, entry of its folder) of these sources,
+    below a folder "" or "room/"."""
     with os.scandir(os.path.join(PACKAGE, inside)) as entries:
         for entry in entries:
             if not inside and entry.name.removesuffix(".py") in MAKE_NO_CODE:
@@ -111,7 +120,8 @@ def _is_code_module(name: str) -> bool:
 
 
 def _write(x: Any, lines: list[str]) -> None:
-    """The canonical text of a value: its type, then its contents, with their number where there are several."""
+    """The canonical text of a value: its type, then its contents,
+    with their number where there are several."""
     writer = _WRITERS.get(type(x))
     if writer is not None:
         writer(x, lines)

@@ -1,4 +1,5 @@
-"""Rows to lanes and back: W rows of a row-major array become vectors of W lanes, by transposes in registers."""
+"""Rows to lanes and back: W rows of a row-major array become vectors of W lanes,
+by transposes in registers."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ def aligned(b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
 def on_lines(function: ir.Function) -> None:
     """Let what the function puts aside on its stack begin on a line of the cache.
 
-    The caller's stack may lie anywhere, and half of all vectors across two lines: code is then a fourth slower in one
-    process and not in the next.
+    The caller's stack may lie anywhere, and half of all vectors across two lines: code is then a
+    fourth slower in one process and not in the next.
     """
     function.attributes.add("nounwind")
     function.attributes.alignstack = 8 * LINE
@@ -52,7 +53,9 @@ def transpose(b: ir.IRBuilder, rows: list[ir.Value]) -> list[ir.Value]:
             low = [x if not x & distance else width + (x ^ distance) for x in range(width)]
             high = [x | distance if not x & distance else width + x for x in range(width)]
             out[i] = b.shuffle_vector(rows[i], rows[j], ir.Constant(ir.VectorType(I32, width), low))
-            out[j] = b.shuffle_vector(rows[i], rows[j], ir.Constant(ir.VectorType(I32, width), high))
+            out[j] = b.shuffle_vector(
+                rows[i], rows[j], ir.Constant(ir.VectorType(I32, width), high)
+            )
         rows = out
         distance *= 2
     return rows
@@ -81,7 +84,8 @@ def _pair(b: ir.IRBuilder, x: ir.Value, row: int) -> ir.Value:
 def blocks(count: int, width: int) -> list[tuple[int, int]]:
     """(first column, how many) of the pieces in which `count` columns are transposed.
 
-    Whole blocks of W; what is left as pairs and single columns, or as one more block that overlaps the one before.
+    Whole blocks of W; what is left as pairs and single columns, or as one more block that overlaps
+    the one before.
     """
     whole = [(start, width) for start in range(0, count - width + 1, width)]
     left = count % width
@@ -93,7 +97,8 @@ def blocks(count: int, width: int) -> list[tuple[int, int]]:
 
 
 class RowLoader:
-    """Gives element k of W consecutive rows of length `count` as a lane vector; loads blocks of columns when needed."""
+    """Gives element k of W consecutive rows of length `count` as a lane vector;
+    loads blocks of columns when needed."""
 
     def __init__(self, pointer: ir.Value, count: int, width: int) -> None:
         self.pointer, self.count, self.width = pointer, count, width
@@ -134,11 +139,15 @@ def store_rows(b: ir.IRBuilder, pointer: ir.Value, columns: list[ir.Value], widt
     for start, size in blocks(count, width):
         places = [at(b, pointer, lane * count + start) for lane in range(width)]
         if size == 1:
-            rows = [b.extract_element(columns[start], ir.Constant(I32, lane)) for lane in range(width)]
+            rows = [
+                b.extract_element(columns[start], ir.Constant(I32, lane)) for lane in range(width)
+            ]
         elif size == width:
             rows = transpose(b, columns[start : start + width])
         else:
-            halves = [_interleaved(b, columns[start], columns[start + 1], k, width) for k in range(2)]
+            halves = [
+                _interleaved(b, columns[start], columns[start + 1], k, width) for k in range(2)
+            ]
             rows = [_pair(b, halves[lane % 2], lane // 2) for lane in range(width)]
         for row, place in zip(rows, places, strict=True):
             store(b, row, place)

@@ -17,15 +17,24 @@ from linkwork.engine.codegen import new_module
 from linkwork.engine.waiting import waiting
 
 log = logging.getLogger(__name__)
-counts = {"traced": 0, "compiled": 0, "loaded": 0}  # what the engine did in this process, for tests and `doctor`
+# what the engine did in this process, for tests and `doctor`
+counts = {
+    "traced": 0,
+    "compiled": 0,
+    "loaded": 0,
+}
 _lock = forks.awaited(threading.RLock(), 1)
 _for_ever: dict[str, machine.Code] = {}
 
 
 def loaded(
-    key: str, compile_: Callable[[], tuple[dict[str, Any], bytes]], exports: Sequence[str], what: str = "code"
+    key: str,
+    compile_: Callable[[], tuple[dict[str, Any], bytes]],
+    exports: Sequence[str],
+    what: str = "code",
 ) -> tuple[machine.Code, dict[str, Any]]:
-    """(code, its header) for a key; `compile_` gives the header and an object file with the exported names.
+    """(code, its header) for a key; `compile_` gives the header and an object file with the
+    exported names.
 
     `what` is compiled, for a person who waits (waiting.py) and for the log.
     """
@@ -43,7 +52,9 @@ def loaded(
     return machine.Code(object_file, exports), header
 
 
-def loaded_once(name: str, emit: Callable[[ir.Module], object], exports: Sequence[str]) -> machine.Code:
+def loaded_once(
+    name: str, emit: Callable[[ir.Module], object], exports: Sequence[str]
+) -> machine.Code:
     """Code that knows no robot; it stays for the life of the process."""
 
     def compile_() -> tuple[dict[str, Any], bytes]:
@@ -51,7 +62,8 @@ def loaded_once(name: str, emit: Callable[[ir.Module], object], exports: Sequenc
         emit(module)
         return {}, machine.compile_object(str(module))
 
-    with _lock:  # two threads may want it first at the same time, and one copy would be dropped in use
+    # two threads may want it first at the same time, and one copy would be dropped in use
+    with _lock:
         if name not in _for_ever:
             _for_ever[name], _ = loaded(keys.key("once", name), compile_, exports)
         return _for_ever[name]
@@ -59,7 +71,8 @@ def loaded_once(name: str, emit: Callable[[ir.Module], object], exports: Sequenc
 
 @contextmanager
 def _collector_at_rest() -> Iterator[None]:
-    """No garbage collection meanwhile: tracing makes very many objects, and going through them took a tenth."""
+    """No garbage collection meanwhile: tracing makes very many objects,
+    and going through them took a tenth."""
     was_on = gc.isenabled()
     gc.disable()
     try:

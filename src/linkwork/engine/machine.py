@@ -1,4 +1,5 @@
-"""The machine: which CPU this is, how wide its vectors are, and text of LLVM to callable addresses."""
+"""The machine: which CPU this is, how wide its vectors are, and text of LLVM to callable
+addresses."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from linkwork.errors import ComputationError
 
 _lock = forks.awaited(threading.RLock(), 2)  # the target machine is one for all threads
 _GENERATION = 32  # libraries of one linker
-_generation: list[llvm.LLJIT] = []  # the linker that takes the next library, once for each that it may still take
+# the linker that takes the next library, once for each that it may still take
+_generation: list[llvm.LLJIT] = []
 
 
 @cache
@@ -60,7 +62,8 @@ def can_yield() -> bool:
 
 @cache
 def identity() -> str:
-    """What compiled code depends on besides the program: CPU, features, LLVM and llvmlite versions."""
+    """What compiled code depends on besides the program: CPU, features, LLVM and llvmlite
+    versions."""
     parts = (*cpu(), llvm.llvm_version_info, llvmlite.__version__)
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -73,16 +76,21 @@ def _target_machine(level: int = 2) -> llvm.TargetMachine:
 def compile_object(text: str, registers: bool = False, level: int = 2) -> bytes:
     """Machine code, as an object file, of a module in LLVM's text form.
 
-    `registers`: let LLVM turn memory of a call into registers and simplify conditions first; no arithmetic changes.
-    `level`: effort of the code generator. Code for one sample and code of long programs is as fast with 1, which takes
-    a tenth to a quarter less time: what is left out reorders instructions once more after registers are given, as the
-    processor does by itself. Short programs on wide vectors can be a tenth slower with it.
+    `registers`: let LLVM turn memory of a call into registers and simplify conditions first; no
+    arithmetic changes.
+    `level`: effort of the code generator. Code for one sample and code of long programs is as fast
+    with 1, which takes a tenth to a quarter less time: what is left out reorders instructions once
+    more after registers are given, as the processor does by itself. Short programs on wide vectors
+    can be a tenth slower with it.
     """
     with _lock:
-        module = llvm.parse_assembly(text, llvm.create_context())  # which keeps every number of the module
+        # which keeps every number of the module
+        module = llvm.parse_assembly(text, llvm.create_context())
         module.verify()
         if registers:
-            builder = llvm.create_pass_builder(_target_machine(), llvm.create_pipeline_tuning_options(speed_level=1))
+            builder = llvm.create_pass_builder(
+                _target_machine(), llvm.create_pipeline_tuning_options(speed_level=1)
+            )
             passes = llvm.create_new_module_pass_manager()
             passes.add_sroa_pass()
             passes.add_instruction_combine_pass()
@@ -92,10 +100,12 @@ def compile_object(text: str, registers: bool = False, level: int = 2) -> bytes:
 
 
 class Code:
-    """An object file in memory, ready to run; `addresses` of the exported names. Lives as long as this object.
+    """An object file in memory, ready to run; `addresses` of the exported names.
+    Lives as long as this object.
 
-    A symbol that the object needs and nobody gives is an error here, not a crash later. LLVM keeps the tables of a
-    library that is gone as long as its linker lives, so that a linker takes only some and goes with the last of them.
+    A symbol that the object needs and nobody gives is an error here, not a crash later. LLVM keeps
+    the tables of a library that is gone as long as its linker lives, so that a linker takes only
+    some and goes with the last of them.
     """
 
     def __init__(self, object_file: bytes, exports: Sequence[str]) -> None:
@@ -123,15 +133,20 @@ def _new_linker() -> llvm.LLJIT:
 
 @cache
 def _library_functions() -> dict[str, int]:
-    """What the code generator itself calls: block copies, and fma on a CPU that has none; and a way to wait."""
+    """What the code generator itself calls: block copies, and fma on a CPU that has none;
+    and a way to wait."""
     library = ctypes.CDLL(None)
     names = ("memcpy", "memset", "memmove", "fma", "sched_yield")
-    return {n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names if hasattr(library, n)}
+    return {
+        n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0
+        for n in names
+        if hasattr(library, n)
+    }
 
 
 def _new_target_machine(level: int = 2) -> llvm.TargetMachine:
-    # A linker takes ownership of its target machine. The small code model reads constants in place, where
-    # the large one spends an instruction and a register on every address.
+    # A linker takes ownership of its target machine. The small code model reads constants in place,
+    # where the large one spends an instruction and a register on every address.
     name, features = cpu()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(

@@ -71,7 +71,8 @@ class Table:
 
     @property
     def box(self) -> int:
-        """Numbers of a branch: of each column the lower ends of both halves, then the upper ones."""
+        """Numbers of a branch: of each column the lower ends of both halves, then the upper
+        ones."""
         return 2 * HALVES * self.columns
 
     def rooms(self, capacity: int) -> dict[str, int]:
@@ -144,7 +145,8 @@ def nearest_row(
     point: Doubles,
     squared: Doubles,
 ) -> Value:
-    """The row nearest to a point; its squared distance is put away. Of no rows at all: 0, and FAR."""
+    """The row nearest to a point; its squared distance is put away. Of no rows at all: 0, and
+    FAR."""
     asked = (count, point.address, squared.address)
     return memory.blocks.r.call(functions.nearest, *memory.addresses, *asked)
 
@@ -292,7 +294,8 @@ def _gap_around(r: Routine, low: Value, high: Value, turn: float, none: Value) -
 
 
 def _write_sort(module: ir.Module, table: Table, select: ir.Function) -> ir.Function:
-    """Define sort: the rows of some leaves as a tree, halved along the widest column of each branch."""
+    """Define sort: the rows of some leaves as a tree,
+    halved along the widest column of each branch."""
     r = Routine(module, "sort", 6)
     blocks, names, boxes, first, leaves, box = r.arguments
     lows, highs = _box(r, table, Doubles(r, blocks), first, leaves)

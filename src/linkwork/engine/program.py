@@ -17,8 +17,10 @@ quicken()
 OPERATIONS: dict[int, str] = {
     getattr(casadi, f"OP_{name.upper()}"): name
     for name in (
-        "add sub mul div neg sq twice inv sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh "
-        "exp expm1 log log1p pow constpow hypot fabs sign copysign floor ceil fmod remainder fmin fmax erf erfinv "
+        "add sub mul div neg sq twice inv sqrt sin cos tan asin acos atan atan2 sinh cosh tanh "
+        "asinh acosh atanh "
+        "exp expm1 log log1p pow constpow hypot fabs sign copysign floor ceil fmod remainder fmin "
+        "fmax erf erfinv "
         "lt le eq ne not and or if_else_zero"
     ).split()
 }
@@ -31,7 +33,8 @@ CARRIERS = frozenset("add sub mul neg sq twice fma fms fnma sin cos tan".split()
 
 
 class Operation(NamedTuple):
-    """`name` applied to earlier values. "input": args = (argument, element); "constant": value holds the number."""
+    """`name` applied to earlier values. "input": args = (argument, element); "constant":
+    value holds the number."""
 
     name: str
     args: tuple[int, ...] = ()
@@ -44,7 +47,8 @@ class Program:
 
     inputs    number of elements of each argument
     code      the k-th operation computes value k
-    outputs   for each result: the value that goes to each of its elements in row-major order (-1: structural zero)
+    outputs   for each result: the value that goes to each of its elements in row-major order
+              (-1: structural zero)
     """
 
     inputs: tuple[int, ...]
@@ -54,22 +58,34 @@ class Program:
 
     @cached_property
     def operations(self) -> int:
-        """Arithmetic operations a sample (loads, constants and sign changes not counted; a fused one counts once)."""
+        """Arithmetic operations a sample (loads, constants and sign changes not counted; a fused
+        one counts once)."""
         return sum(op.name not in ("input", "constant", "neg") for op in self.code)
 
     def witnesses(self, results: int) -> tuple[set[int], list[tuple[int, int]]]:
-        """(values, inputs (argument, element)) to check: if finite, so are the first `results` outputs and all inputs.
+        """(values, inputs (argument, element)) to check: if finite,
+        so are the first `results` outputs and all inputs.
 
-        Sums, products and sines carry what is not finite on, whatever their other operand is. A value with such a way
-        to a result needs no check of its own: the check of that result sees it.
+        Sums, products and sines carry what is not finite on, whatever their other operand is. A
+        value with such a way to a result needs no check of its own: the check of that result sees
+        it.
         """
         wanted = {v for values in self.outputs[:results] for v in values if v >= 0}
         seen: set[int] = set()
         for k in range(len(self.code) - 1, -1, -1):
             if (k in wanted or k in seen) and self.code[k].name in CARRIERS:
                 seen.update(self.code[k].args)
-        inputs = {op.args for k, op in enumerate(self.code) if op.name == "input" and (k in wanted or k in seen)}
-        alone = [(j, e) for j, count in enumerate(self.inputs) for e in range(count) if (j, e) not in inputs]
+        inputs = {
+            op.args
+            for k, op in enumerate(self.code)
+            if op.name == "input" and (k in wanted or k in seen)
+        }
+        alone = [
+            (j, e)
+            for j, count in enumerate(self.inputs)
+            for e in range(count)
+            if (j, e) not in inputs
+        ]
         return wanted - seen, alone
 
     def text(self) -> str:

@@ -1,9 +1,11 @@
-"""Python call: a compiled kernel as a builtin function (METH_FASTCALL) that reads numpy arrays itself.
+"""Python call: a compiled kernel as a builtin function (METH_FASTCALL) that reads numpy arrays
+itself.
 
-A single call through ctypes costs more than the mathematics of a small robot. Instead the compiled module contains a
-function in CPython's vectorcall form; it checks in machine code that every argument is a plain float64 array of the
-right shape, makes the result array, computes, checks finiteness, and returns. Whatever is not exactly that (lists,
-batches, wrong shapes, NaN) goes to an ordinary Python function, which converts or explains.
+A single call through ctypes costs more than the mathematics of a small robot. Instead the compiled
+module contains a function in CPython's vectorcall form; it checks in machine code that every
+argument is a plain float64 array of the right shape, makes the result array, computes, checks
+finiteness, and returns. Whatever is not exactly that (lists, batches, wrong shapes, NaN) goes to an
+ordinary Python function, which converts or explains.
 """
 
 from __future__ import annotations
@@ -42,7 +44,10 @@ _PYARRAY_NEW = 93  # index in numpy's table of C functions
 
 
 def emit_call(
-    module: ir.Module, single: ir.Function, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    module: ir.Module,
+    single: ir.Function,
+    inputs: Sequence[tuple[int, ...]],
+    outputs: Sequence[tuple[int, ...]],
 ) -> None:
     """Define `call(self, args, nargs)` and the table of addresses it needs."""
     function = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "call")
@@ -105,11 +110,17 @@ def emit_call(
 
 
 class _MethodDef(ctypes.Structure):
-    _fields_ = (("name", ctypes.c_char_p), ("meth", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("meth", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
 
 
 class _Module(str):
-    """The module's name as a builtin function has it; the function so keeps its own definition alive."""
+    """The module's name as a builtin function has it;
+    the function so keeps its own definition alive."""
 
     definition: _MethodDef
 
@@ -118,11 +129,16 @@ _METH_FASTCALL = 0x0080
 
 
 def builtin(name: str, address: int, fallback: Any) -> Callable[..., Any]:
-    """A builtin function around the compiled `call`, which is handed `fallback`: what gets all but the fast path."""
-    module = _Module(__name__)  # CPython keeps a bare pointer to a definition, and a reference to the module's name
+    """A builtin function around the compiled `call`, which is handed `fallback`:
+    what gets all but the fast path."""
+    # CPython keeps a bare pointer to a definition, and a reference to the module's name
+    module = _Module(__name__)
     module.definition = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.py_object, ctypes.py_object],
+    )
     return new(ctypes.addressof(module.definition), fallback, module)
 
 
@@ -166,7 +182,8 @@ def _numpy_api() -> Any:
 
 @cache
 def available() -> bool:
-    """True if this interpreter and numpy are laid out as the compiled call expects (checked on a live array)."""
+    """True if this interpreter and numpy are laid out as the compiled call expects
+    (checked on a live array)."""
     if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return False
     try:
@@ -187,7 +204,9 @@ def available() -> bool:
         )
         if not right or not all(_addresses().values()):
             return False
-        kinds = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int] + [ctypes.c_void_p] * 2
+        kinds = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int] + [
+            ctypes.c_void_p
+        ] * 2
         kinds += [ctypes.c_int] * 2 + [ctypes.c_void_p]
         new = ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(_addresses()["array_new"])
         made = new(id(np.ndarray), 2, dimensions, NPY_DOUBLE, None, None, 0, 0, None)

@@ -1,4 +1,5 @@
-"""Routines: functions with loops and memory of run-time length, written in Python, compiled to machine code.
+"""Routines: functions with loops and memory of run-time length, written in Python,
+compiled to machine code.
 
     r = Routine(module, "total", 2)
     numbers, count = Doubles(r, r.arguments[0]), r.arguments[1]
@@ -8,9 +9,9 @@
     ...
     r.give(r.whole(0))
 
-Arguments and results are 64-bit words: whole numbers or addresses. A `Value` stands for a double, a word, a truth or a
-vector of doubles, and has Python's operators; a `Cell` is one that changes. For algorithms that walk and grow tables
-(planners), where a trace of straight-line code has no words.
+Arguments and results are 64-bit words: whole numbers or addresses. A `Value` stands for a double, a
+word, a truth or a vector of doubles, and has Python's operators; a `Cell` is one that changes. For
+algorithms that walk and grow tables (planners), where a trace of straight-line code has no words.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ from llvmlite import ir
 from linkwork.engine import loader, machine
 from linkwork.engine.builder import Builder, lane_by_lane
 from linkwork.engine.codegen import new_module
-from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, in_every_lane, lanes, scalar_of
+from linkwork.engine.ir_types import (
+    DOUBLE,
+    I32,
+    I64,
+    POINTER,
+    constant,
+    in_every_lane,
+    lanes,
+    scalar_of,
+)
 from linkwork.engine.lanes import on_lines
 
 
@@ -145,19 +155,26 @@ class Doubles:
 
     def at(self, index: Operand) -> Any:
         """The memory from that place on."""
-        return type(self)(self.r, self.address + index * 8 if isinstance(index, Value) else self.address + 8 * index)
+        return type(self)(
+            self.r,
+            self.address + index * 8 if isinstance(index, Value) else self.address + 8 * index,
+        )
 
     def __getitem__(self, index: Operand) -> Value:
         return Value(self.r, self.r.b.load(self._place(index), typ=self.type, align=8))
 
     def __setitem__(self, index: Operand, value: Operand) -> None:
         if not isinstance(value, Value):
-            value = Value(self.r, ir.Constant(self.type, float(value) if self.type == DOUBLE else int(value)))
+            value = Value(
+                self.r, ir.Constant(self.type, float(value) if self.type == DOUBLE else int(value))
+            )
         self.r.b.store(value.ir, self._place(index), align=8)
 
     def lanes(self, index: Operand, width: int) -> Value:
         """`width` doubles from that place on, side by side."""
-        return Value(self.r, self.r.b.load(self._place(index), typ=lanes(width, self.type), align=8))
+        return Value(
+            self.r, self.r.b.load(self._place(index), typ=lanes(width, self.type), align=8)
+        )
 
     def _place(self, index: Operand) -> ir.Value:
         b = self.r.b
@@ -179,7 +196,8 @@ def copy(target: Doubles | Words, source: Doubles | Words, size: int) -> None:
 
 
 class Record:
-    """Named words of one row of memory: r["count"], r["count"] = x, r.number("radius") for a double."""
+    """Named words of one row of memory: r["count"], r["count"] = x,
+    r.number("radius") for a double."""
 
     def __init__(self, routine: Routine, address: Value, names: Sequence[str]) -> None:
         self.words, self.doubles = Words(routine, address), Doubles(routine, address)
@@ -206,7 +224,8 @@ class Routine:
         self.b.branch(body)
         self.b.position_at_end(body)
         self.arguments = [Value(self, a) for a in self.function.args]
-        self._loops: list[tuple[ir.Block, ir.Block]] = []  # where the next round begins, where the loop ends
+        # where the next round begins, where the loop ends
+        self._loops: list[tuple[ir.Block, ir.Block]] = []
 
     # values
 
@@ -337,8 +356,11 @@ class Routine:
         return Value(self, lane_by_lane(self.b, name, *(a.ir for a in arguments)))
 
 
-def compiled(key: str, write: Callable[[ir.Module], None], exports: Sequence[str]) -> dict[str, int]:
-    """Addresses of the exported functions, from the cache or compiled; they stay for the life of the process."""
+def compiled(
+    key: str, write: Callable[[ir.Module], None], exports: Sequence[str]
+) -> dict[str, int]:
+    """Addresses of the exported functions, from the cache or compiled;
+    they stay for the life of the process."""
     if key not in _compiled:
 
         def compile_() -> tuple[dict[str, Any], bytes]:

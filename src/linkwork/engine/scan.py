@@ -32,7 +32,9 @@ from linkwork.engine.threads import threads
 from linkwork.engine.workers import workers
 from linkwork.errors import InvalidInput, did_you_mean
 
-_SCAN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_SCAN = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+)
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,11 @@ class ScanResult:
     """What a scan gives for every sample of the batch.
 
     state     final state by name (..., n); of a failed sample the last finite one
-    record    by name (..., rows, shape): the values at steps 0, every, 2 every, ...; NaN after the sample's last step
+    record    by name (..., rows, shape): the values at steps 0, every, 2 every, ...; NaN after the
+              sample's last step
     reduced   by name (..., shape)
-    steps     steps taken (...,); stopped: ended by its stop condition; failed: a step gave a number that is not finite
+    steps     steps taken (...,); stopped: ended by its stop condition; failed: a step gave a number
+              that is not finite
     """
 
     state: dict[str, np.ndarray]
@@ -63,14 +67,19 @@ class _Facts:
 
     @staticmethod
     def of(header: Mapping[str, Any]) -> _Facts:
-        record, reduce = ({n: tuple(shape) for n, shape in header[side].items()} for side in ("record", "reduce"))
+        record, reduce = (
+            {n: tuple(shape) for n, shape in header[side].items()} for side in ("record", "reduce")
+        )
         return _Facts(record, reduce, header["operations"])
 
 
 class Scan:
-    """A compiled loop; see `scan`. The same bits for any batch size, place in the batch and number of threads."""
+    """A compiled loop; see `scan`. The same bits for any batch size,
+    place in the batch and number of threads."""
 
-    def __init__(self, declaration: Declaration, trace: Callable[[], Traced], key: str | None = None) -> None:
+    def __init__(
+        self, declaration: Declaration, trace: Callable[[], Traced], key: str | None = None
+    ) -> None:
         self.name, self.reduce, self.key = declaration.name, declaration.reduce, key
         self._declared, self._trace = declaration, trace
         self._inputs: dict[str, dict[str, Shape]] = {
@@ -122,17 +131,24 @@ class Scan:
     def _stages(self) -> list[scan_codegen.StageCode]:
         """What is done before a step where it is due, as programs."""
         step, _ = self._program_of_step()
-        made = [(optimised(from_casadi(s.due)), optimised(from_casadi(s.update)), s.targets) for s in step.stages]
+        made = [
+            (optimised(from_casadi(s.due)), optimised(from_casadi(s.update)), s.targets)
+            for s in step.stages
+        ]
         return made
 
     def prepare(self, *widths: int) -> Scan:
-        """Compile (or load from the cache) for the given widths; without any: for one sample and for batches."""
+        """Compile (or load from the cache) for the given widths; without any:
+        for one sample and for batches."""
         for width in widths or (1, machine.widths()[0]):
             self._load(width)
         return self
 
-    def __call__(self, *, steps: int, every: int = 1, width: int | None = None, **values: Any) -> ScanResult:
-        """Run `steps` steps from the given start state. Every state, parameter and sequence is an array (..., shape).
+    def __call__(
+        self, *, steps: int, every: int = 1, width: int | None = None, **values: Any
+    ) -> ScanResult:
+        """Run `steps` steps from the given start state. Every state,
+        parameter and sequence is an array (..., shape).
 
         Sequences are (..., T, shape) with T >= steps. Leading dimensions broadcast.
         """
@@ -153,18 +169,24 @@ class Scan:
         verdicts = np.zeros(samples)
         records = np.full((samples, rows, m), np.nan)
         if samples:
-            self._run(wide, samples, steps, every, start, parameters, sequences, final, verdicts, records)
+            self._run(
+                wide, samples, steps, every, start, parameters, sequences, final, verdicts, records
+            )
         return self._result(batch, final, verdicts, records)
 
     def caller(self) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-        """The leanest way to run one sample: f(state, parameters, steps) -> (final state, verdict), all float64 arrays.
+        """The leanest way to run one sample: f(state, parameters, steps) -> (final state, verdict),
+        all float64 arrays.
 
-        state is flat with the number of steps taken (0.0) first, parameters is flat, steps and verdict have shape ().
-        Verdict: 0 ran all steps, 1 stopped by its condition, 2 not finite. For scans without sequences, records and
-        reductions.
+        state is flat with the number of steps taken (0.0) first, parameters is flat, steps and
+        verdict have shape ().
+        Verdict: 0 ran all steps, 1 stopped by its condition, 2 not finite. For scans without
+        sequences, records and reductions.
         """
         if not self._is_plain():
-            raise InvalidInput(f"{self.name}: only a scan without sequences, records and reductions has a caller")
+            raise InvalidInput(
+                f"{self.name}: only a scan without sequences, records and reductions has a caller"
+            )
         if not python_call.available():
             return self._one_slowly
         code, _, _ = self._load(1)
@@ -172,15 +194,30 @@ class Scan:
 
     def _one_slowly(self, state: Any, parameters: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
         own = self._declared
-        sizes = [sum(math.prod(shape) for shape in side.values()) for side in (own.state, own.parameters)]
+        sizes = [
+            sum(math.prod(shape) for shape in side.values()) for side in (own.state, own.parameters)
+        ]
         shapes = [(1 + sizes[0],), (sizes[1],)]
         start, given = (
             finite(x, shape, f"{self.name}: {label}")[None]
-            for x, shape, label in zip((state, parameters), shapes, ("state", "parameters"), strict=True)
+            for x, shape, label in zip(
+                (state, parameters), shapes, ("state", "parameters"), strict=True
+            )
         )
         final, verdicts = np.empty_like(start), np.zeros(1)
         rows = whole(int(steps), f"{self.name}: steps")
-        self._run(1, 1, rows, 1, start, given, np.zeros((1, rows, 0)), final, verdicts, np.empty((1, rows, 0)))
+        self._run(
+            1,
+            1,
+            rows,
+            1,
+            start,
+            given,
+            np.zeros((1, rows, 0)),
+            final,
+            verdicts,
+            np.empty((1, rows, 0)),
+        )
         return final[0], verdicts[0]
 
     def _run(self, width: int, samples: int, steps: int, every: int, *arrays: np.ndarray) -> None:
@@ -202,7 +239,9 @@ class Scan:
             "every": every,
             "cancel": ctypes.addressof(cancel),
         }
-        table = (ctypes.c_int64 * len(scan_codegen.ARGUMENTS))(*[values[a] for a in scan_codegen.ARGUMENTS])
+        table = (ctypes.c_int64 * len(scan_codegen.ARGUMENTS))(
+            *[values[a] for a in scan_codegen.ARGUMENTS]
+        )
 
         load = samples * steps * max(1, self.operations)
         shares = min(threads(), -(-samples // width)) if load > 400_000 else 1
@@ -210,11 +249,13 @@ class Scan:
         if shares == 1 and load < 50_000_000:
             run(ctypes.addressof(table), scratch[0].ctypes.data, 0, samples)
             return
-        # workers alone, so that Ctrl-C reaches this thread; small pieces, so that early finishers take more
+        # workers alone, so that Ctrl-C reaches this thread; small pieces,
+        # so that early finishers take more
         count = min(-(-samples // width), 8 * shares) if shares > 1 else 1
         pieces = [(samples * k // count, samples * (k + 1) // count) for k in range(count)]
 
-        # a worker may still run when this call has ended by an exception, and this scan with it: it keeps what it uses
+        # a worker may still run when this call has ended by an exception, and this scan with it:
+        # it keeps what it uses
         def help_out(held: Any = (arrays, table, cancel, code)) -> None:
             own = scratch.pop()
             while not cancel.value:
@@ -261,29 +302,40 @@ class Scan:
         return width == 1 and self._is_plain() and python_call.available()
 
     def _arrays(self, values: Mapping[str, Any], steps: int) -> dict[str, np.ndarray]:
-        expected = {**self._inputs["state"], **self._inputs["parameters"], **self._inputs["sequences"]}
+        expected = {
+            **self._inputs["state"],
+            **self._inputs["parameters"],
+            **self._inputs["sequences"],
+        }
         for label in values:
             if label not in expected:
-                raise InvalidInput(f"{self.name}: there is no argument {label!r}{did_you_mean(label, expected)}")
+                raise InvalidInput(
+                    f"{self.name}: there is no argument {label!r}{did_you_mean(label, expected)}"
+                )
         arrays = {}
         for label, shape in expected.items():
             if label not in values:
-                raise InvalidInput(f"{self.name}: {label} is missing, expected shape (..., {_shown(shape)})")
+                raise InvalidInput(
+                    f"{self.name}: {label} is missing, expected shape (..., {_shown(shape)})"
+                )
             array = as_doubles(values[label], f"{self.name}: {label}")
             lead = len(shape) + (label in self._inputs["sequences"])
             if array.ndim < lead or array.shape[array.ndim - len(shape) :] != shape:
                 extra = "T, " if label in self._inputs["sequences"] else ""
                 raise InvalidInput(
-                    f"{self.name}: {label} has shape {array.shape}, expected (..., {extra}{_shown(shape)})"
+                    f"{self.name}: {label} has shape {array.shape}, expected "
+                    f"(..., {extra}{_shown(shape)})"
                 )
             if label in self._inputs["sequences"] and array.shape[array.ndim - lead] < steps:
                 raise InvalidInput(
-                    f"{self.name}: {label} has {array.shape[array.ndim - lead]} rows, expected at least steps = {steps}"
+                    f"{self.name}: {label} has {array.shape[array.ndim - lead]} rows, expected at "
+                    f"least steps = {steps}"
                 )
             if not np.isfinite(array).all():
                 where = tuple(np.argwhere(~np.isfinite(array))[0])
                 raise InvalidInput(
-                    f"{self.name}: {label}{list(map(int, where))} is {array[where]}, expected finite numbers"
+                    f"{self.name}: {label}{list(map(int, where))} is {array[where]}, expected "
+                    "finite numbers"
                 )
             arrays[label] = array
         return arrays
@@ -308,7 +360,8 @@ class Scan:
         first: np.ndarray | None = None,
         steps: int | None = None,
     ) -> np.ndarray:
-        """All arrays of one side as rows (samples or 1, n), or (samples or 1, T, n) for sequences."""
+        """All arrays of one side as rows (samples or 1, n), or (samples or 1, T, n) for
+        sequences."""
         parts: list[tuple[np.ndarray, tuple[int, ...]]] = [] if first is None else [(first, ())]
         parts += [(given[label], shape) for label, shape in self._inputs[side].items()]
         time = () if steps is None else (steps,)
@@ -348,14 +401,23 @@ class Scan:
             column += n
             if kind in ("mean", "rms"):
                 block = block / taken
-            reduced[label] = (np.sqrt(block) if kind == "rms" else block).reshape(batch + shape).copy()
+            reduced[label] = (
+                (np.sqrt(block) if kind == "rms" else block).reshape(batch + shape).copy()
+            )
         record, column = {}, 0
         for label, shape in self._known().record.items():
             n = math.prod(shape)
             block = records[:, :, column : column + n]
             record[label] = block.reshape((*batch, records.shape[1], *shape)).copy()
             column += n
-        return ScanResult(state, record, reduced, steps, (verdicts == 1).reshape(batch), (verdicts == 2).reshape(batch))
+        return ScanResult(
+            state,
+            record,
+            reduced,
+            steps,
+            (verdicts == 1).reshape(batch),
+            (verdicts == 2).reshape(batch),
+        )
 
 
 def scan(
@@ -369,20 +431,23 @@ def scan(
 ) -> Scan:
     """Compile a loop: `step` is called once, with CasADi symbols, and then runs in machine code.
 
-    step(**symbols) gets every state, parameter and sequence by name, and `k`, the index of the step. It returns a
-    dict with the next value of every state, a value for every name in `record` and `reduce`, and optionally "stop":
-    a number, > 0 ends that sample after this step. `reduce` maps names to "max", "min", "argmax", "argmin" (index of
-    the step), "sum", "mean" or "rms" over the steps.
+    step(**symbols) gets every state, parameter and sequence by name, and `k`, the index of the
+    step. It returns a dict with the next value of every state, a value for every name in `record`
+    and `reduce`, and optionally "stop": a number, > 0 ends that sample after this step. `reduce`
+    maps names to "max", "min", "argmax", "argmin" (index of the step), "sum", "mean" or "rms" over
+    the steps.
 
-    `record` may give shapes, as `state` does: {"q": 1, "error": ()} is recorded as (..., rows, 1) and (..., rows).
-    Without a shape a state has its own, n > 1 numbers are (n,) or a matrix, and one number has no axis.
+    `record` may give shapes, as `state` does: {"q": 1, "error": ()} is recorded as (..., rows, 1)
+    and (..., rows). Without a shape a state has its own, n > 1 numbers are (n,) or a matrix, and
+    one number has no axis.
 
-    With "advance" among the results a step moves on only where that number is > 0: otherwise k and the rows of the
-    sequences stay, and nothing is recorded or reduced. So a solver iterates on one row of a path as long as it needs
-    and then goes to the next. `steps` then counts the steps that move on; the step function has to see to it that one
-    does in the end.
+    With "advance" among the results a step moves on only where that number is > 0: otherwise k and
+    the rows of the sequences stay, and nothing is recorded or reduced. So a solver iterates on one
+    row of a path as long as it needs and then goes to the next. `steps` then counts the steps that
+    move on; the step function has to see to it that one does in the end.
 
-    Each sample runs in a lane of the vector unit; a lane whose sample has ended takes the next one of the batch.
+    Each sample runs in a lane of the vector unit; a lane whose sample has ended takes the next one
+    of the batch.
     """
     label = name or str(getattr(step, "__name__", "scan"))
     declaration = declared(label, state, parameters, sequences, record, reduce)
@@ -403,11 +468,12 @@ def keyed_scan(
 ) -> Scan:
     """Like `scan`, for a key that names all that decides the trace (`keys.key`).
 
-    Where code for the key is kept, no step is called. Of several steps that compute the same the shortest is compiled.
-    Without a key the traced program is the key.
+    Where code for the key is kept, no step is called. Of several steps that compute the same the
+    shortest is compiled. Without a key the traced program is the key.
 
-    stages: functions of what a step is a function of, done before it, in their order, where their "due" is > 0; they
-    give new values of some states. Where no lane of a group is due their code is jumped over (sampled controllers).
+    stages: functions of what a step is a function of, done before it, in their order, where their
+    "due" is > 0; they give new values of some states. Where no lane of a group is due their code is
+    jumped over (sampled controllers).
     """
     declaration = declared(name, state, parameters, sequences, record, reduce)
 

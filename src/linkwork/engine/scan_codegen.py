@@ -1,10 +1,12 @@
-"""Scan codegen: a step function run many times for a queue of samples, W lanes at a time, without leaving machine code.
+"""Scan codegen: a step function run many times for a queue of samples, W lanes at a time,
+without leaving machine code.
 
     scan(arguments*, scratch*, begin, end) -> 0
 
-The state of W samples stands in the scratch tile, one lane vector an element. Each round steps all lanes; a lane that
-stops, fails or reaches the last step writes its sample's result and is refilled with the next sample of begin .. end.
-When the queue is empty a finished lane repeats the last sample and writes nothing, so the lanes need no masks.
+The state of W samples stands in the scratch tile, one lane vector an element. Each round steps all
+lanes; a lane that stops, fails or reaches the last step writes its sample's result and is refilled
+with the next sample of begin .. end. When the queue is empty a finished lane repeats the last
+sample and writes nothing, so the lanes need no masks.
 """
 
 from __future__ import annotations
@@ -15,7 +17,17 @@ from llvmlite import ir
 
 from linkwork.engine.builder import Builder
 from linkwork.engine.emit import emit_body
-from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, any_lane, constant, counted, lanes, number_of
+from linkwork.engine.ir_types import (
+    DOUBLE,
+    I32,
+    I64,
+    POINTER,
+    any_lane,
+    constant,
+    counted,
+    lanes,
+    number_of,
+)
 from linkwork.engine.lanes import aligned, at, load, on_lines, store
 from linkwork.engine.program import Program
 from linkwork.engine.target import LINE
@@ -50,7 +62,8 @@ class ScanLayout:
         self.record_at = self.sequence_at + self.sequence * width
         self.verdict_at = self.record_at + self.record * width
         self.sample_at = self.verdict_at + width
-        self.advance_at = self.sample_at + width  # does the lane move on to the next row; only if the step decides it
+        # does the lane move on to the next row; only if the step decides it
+        self.advance_at = self.sample_at + width
         self.decides = len(program.outputs) > 3
         self.size = self.advance_at + (width if self.decides else 0) + LINE
 
@@ -60,19 +73,30 @@ def _argument(b: ir.IRBuilder, arguments: ir.Value, name: str, type_: ir.Type = 
     return b.load(pointer, typ=type_)
 
 
-def _copy_to_lane(b: ir.IRBuilder, tile: ir.Value, lane: ir.Value, row: ir.Value, count: int, width: int) -> None:
+def _copy_to_lane(
+    b: ir.IRBuilder, tile: ir.Value, lane: ir.Value, row: ir.Value, count: int, width: int
+) -> None:
     with counted(b, number_of(count)) as e:
-        store(b, load(b, at(b, row, e), DOUBLE), at(b, tile, b.add(b.mul(e, number_of(width)), lane)))
+        store(
+            b, load(b, at(b, row, e), DOUBLE), at(b, tile, b.add(b.mul(e, number_of(width)), lane))
+        )
 
 
-def _copy_from_lane(b: ir.IRBuilder, row: ir.Value, tile: ir.Value, lane: ir.Value, count: int, width: int) -> None:
+def _copy_from_lane(
+    b: ir.IRBuilder, row: ir.Value, tile: ir.Value, lane: ir.Value, count: int, width: int
+) -> None:
     with counted(b, number_of(count)) as e:
-        store(b, load(b, at(b, tile, b.add(b.mul(e, number_of(width)), lane)), DOUBLE), at(b, row, e))
+        store(
+            b, load(b, at(b, tile, b.add(b.mul(e, number_of(width)), lane)), DOUBLE), at(b, row, e)
+        )
 
 
 def _fill_function(module: ir.Module, layout: ScanLayout) -> ir.Function:
-    """fill(arguments, scratch, lane, sample, id): start a sample in a lane; id is -1 for a lane that only idles."""
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I64, I64]), "fill")
+    """fill(arguments, scratch, lane, sample, id): start a sample in a lane;
+    id is -1 for a lane that only idles."""
+    function = ir.Function(
+        module, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I64, I64]), "fill"
+    )
     function.linkage = "internal"
     arguments, scratch, lane, sample, identity = function.args
     b = Builder(function.append_basic_block("entry"))
@@ -80,14 +104,20 @@ def _fill_function(module: ir.Module, layout: ScanLayout) -> ir.Function:
         (layout.state_at, "state_in", "state_stride", layout.state),
         (layout.parameter_at, "parameters", "parameter_stride", layout.parameter),
     ):
-        row = at(b, _argument(b, arguments, name, POINTER), b.mul(sample, _argument(b, arguments, stride)))
+        row = at(
+            b,
+            _argument(b, arguments, name, POINTER),
+            b.mul(sample, _argument(b, arguments, stride)),
+        )
         _copy_to_lane(b, at(b, scratch, tile), lane, row, count, layout.width)
     b.store(identity, _sample_slot(b, scratch, layout, lane))
     b.ret_void()
     return function
 
 
-def _sample_slot(b: ir.IRBuilder, scratch: ir.Value, layout: ScanLayout, lane: ir.Value) -> ir.Value:
+def _sample_slot(
+    b: ir.IRBuilder, scratch: ir.Value, layout: ScanLayout, lane: ir.Value
+) -> ir.Value:
     # the sample numbers share the scratch memory: eight bytes each, as integers
     return b.gep(scratch, [b.add(number_of(layout.sample_at), lane)], source_etype=I64)
 
@@ -96,10 +126,14 @@ StageCode = tuple[Program, Program, tuple[int, ...]]
 """(due, update, elements of the state that the update's results go to)."""
 
 
-def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[StageCode] = ()) -> ScanLayout:
-    """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop[, advance]).
+def emit_scan(
+    module: ir.Module, program: Program, width: int, stages: Sequence[StageCode] = ()
+) -> ScanLayout:
+    """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop[,
+    advance]).
 
-    Before each step every stage that is due in some lane updates the state of the lanes in which it is due.
+    Before each step every stage that is due in some lane updates the state of the lanes in which it
+    is due.
     """
     layout = ScanLayout(program, width)
     fill = _fill_function(module, layout)
@@ -133,7 +167,8 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
     b.position_at_end(head)
     cancelled = b.load(cancel, typ=I64)
     go = b.and_(
-        b.icmp_signed(">", b.load(running, typ=I64), number_of(0)), b.icmp_signed("==", cancelled, number_of(0))
+        b.icmp_signed(">", b.load(running, typ=I64), number_of(0)),
+        b.icmp_signed("==", cancelled, number_of(0)),
     )
     b.cbranch(go, body, done)
     b.position_at_end(body)
@@ -154,7 +189,11 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
             with b.if_then(b.fcmp_ordered(">=", verdict, ir.Constant(DOUBLE, 0.0))):
                 sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
                 with b.if_then(b.icmp_signed(">=", sample, number_of(0))):
-                    row = at(b, _argument(b, arguments, "state_out", POINTER), b.mul(sample, number_of(layout.state)))
+                    row = at(
+                        b,
+                        _argument(b, arguments, "state_out", POINTER),
+                        b.mul(sample, number_of(layout.state)),
+                    )
                     _copy_from_lane(b, row, scratch, lane, layout.state, width)
                     store(b, verdict, at(b, _argument(b, arguments, "verdicts", POINTER), sample))
                     b.store(b.sub(b.load(running, typ=I64), number_of(1)), running)
@@ -166,10 +205,11 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
 
 
 def emit_one(module: ir.Module, layout: ScanLayout) -> ir.Function:
-    """Define `one(inputs, outputs)`: (start state, parameters, steps) -> (final state, verdict) of a single sample.
+    """Define `one(inputs, outputs)`: (start state, parameters, steps) -> (final state, verdict) of
+    a single sample.
 
-    For a scan of width 1 without sequences and records. Table and scratch stand on the stack, so a call needs no other
-    memory and any number of threads may be in it. Gives 1 if the sample failed.
+    For a scan of width 1 without sequences and records. Table and scratch stand on the stack, so a
+    call needs no other memory and any number of threads may be in it. Gives 1 if the sample failed.
     """
     scan = module.get_global("scan")
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER]), "one")
@@ -194,7 +234,9 @@ def emit_one(module: ir.Module, layout: ScanLayout) -> ir.Function:
     }
     for k, name in enumerate(ARGUMENTS):
         b.store(values.get(name, number_of(0)), b.gep(table, [number_of(k)], source_etype=I64))
-    b.call(scan, [b.bitcast(table, POINTER), b.bitcast(scratch, POINTER), number_of(0), number_of(1)])
+    b.call(
+        scan, [b.bitcast(table, POINTER), b.bitcast(scratch, POINTER), number_of(0), number_of(1)]
+    )
     verdict = load(b, b.inttoptr(given(outputs, 1), POINTER), DOUBLE)
     b.ret(b.zext(b.fcmp_ordered("==", verdict, ir.Constant(DOUBLE, 2.0)), I64))
     return function
@@ -215,7 +257,12 @@ def _lane_count(b: ir.IRBuilder, scratch: ir.Value, lane: ir.Value) -> ir.Value:
 
 
 def _load_sequence(
-    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: ScanLayout, lane: ir.Value, last: ir.Value
+    b: ir.IRBuilder,
+    arguments: ir.Value,
+    scratch: ir.Value,
+    layout: ScanLayout,
+    lane: ir.Value,
+    last: ir.Value,
 ) -> None:
     sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
     sample = b.select(b.icmp_signed(">=", sample, number_of(0)), sample, last)
@@ -226,7 +273,12 @@ def _load_sequence(
 
 
 def _write_record(
-    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: ScanLayout, lane: ir.Value, every: ir.Value
+    b: ir.IRBuilder,
+    arguments: ir.Value,
+    scratch: ir.Value,
+    layout: ScanLayout,
+    lane: ir.Value,
+    every: ir.Value,
 ) -> None:
     sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
     verdict = load(b, at(b, scratch, b.add(number_of(layout.verdict_at), lane)), DOUBLE)
@@ -244,8 +296,11 @@ def _write_record(
         _copy_from_lane(b, row, at(b, scratch, layout.record_at), lane, layout.record, layout.width)
 
 
-def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: ScanLayout, width: int) -> None:
-    """Update parts of the state where the stage is due; passed over when no lane is, which a branch predictor learns.
+def _emit_stage(
+    b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: ScanLayout, width: int
+) -> None:
+    """Update parts of the state where the stage is due; passed over when no lane is,
+    which a branch predictor learns.
 
     A lane in which it is not due keeps its bits, so that results do not depend on the neighbours.
     """
@@ -268,9 +323,15 @@ def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: Sc
 
 
 def _emit_step(
-    b: ir.IRBuilder, program: Program, scratch: ir.Value, layout: ScanLayout, width: int, steps: ir.Value
+    b: ir.IRBuilder,
+    program: Program,
+    scratch: ir.Value,
+    layout: ScanLayout,
+    width: int,
+    steps: ir.Value,
 ) -> ir.Value:
-    """One step of all lanes; writes next states (old ones where the new is not finite), records and verdicts.
+    """One step of all lanes; writes next states (old ones where the new is not finite),
+    records and verdicts.
 
     A verdict is -1 while the lane goes on. Gives whether any lane has ended.
     """

@@ -17,8 +17,9 @@ Shape = tuple[int, ...]
 Shapes = Mapping[str, int | tuple[int, ...]]
 Step = Callable[..., Mapping[str, Any]]
 RESERVED = ("k", "stop", "advance", "steps", "every")
-# kind -> (start value, next value from (so far, new, step index)); "mean" and "rms" are finished after the run.
-# Start values are finite because a state that is not finite means that the step failed.
+# kind -> (start value, next value from (so far, new, step index)); "mean" and "rms" are finished
+# after the run. Start values are finite because a state that is not finite means that the step
+# failed.
 REDUCTIONS: dict[str, tuple[float, Callable[[SX, SX, SX], SX]]] = {
     "max": (-sys.float_info.max, lambda r, x, k: casadi.fmax(r, x)),
     "min": (sys.float_info.max, lambda r, x, k: casadi.fmin(r, x)),
@@ -34,7 +35,8 @@ class Declaration:
     """What a scan takes and gives, as far as it is known before tracing.
 
     state, parameters, sequences   shapes by name
-    record                         by name the shape of a recorded value, None: that of what the step gives
+    record                         by name the shape of a recorded value, None: that of what the
+                                   step gives
     reduce                         kinds of reductions by name
     """
 
@@ -48,9 +50,11 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Stage:
-    """What is done before a step only where it is due: due and update are functions of what the step is a function of.
+    """What is done before a step only where it is due:
+    due and update are functions of what the step is a function of.
 
-    targets   the elements of the state (the step index is the first) that the update's results go to
+    targets   the elements of the state (the step index is the first) that the update's results go
+              to
     """
 
     due: casadi.Function
@@ -60,7 +64,8 @@ class Stage:
 
 @dataclass(frozen=True)
 class Traced:
-    """function: (state with the step index first, parameters, sequence) -> (next state, record, stop[, advance])."""
+    """function: (state with the step index first, parameters, sequence) -> (next state, record,
+    stop[, advance])."""
 
     function: casadi.Function
     record: dict[str, Shape]
@@ -78,18 +83,28 @@ def declared(
 ) -> Declaration:
     """The declaration, checked."""
     states = _shapes(name, "state", state)
-    numbers, rows = _shapes(name, "parameters", parameters or {}), _shapes(name, "sequences", sequences or {})
+    numbers, rows = (
+        _shapes(name, "parameters", parameters or {}),
+        _shapes(name, "sequences", sequences or {}),
+    )
     names = [*states, *numbers, *rows]
     for label in names:
         if label in RESERVED or names.count(label) > 1:
             raise InvalidInput(f"{name}: name {label!r} is reserved or used twice")
     for label, kind in (reduce or {}).items():
         if kind not in REDUCTIONS and kind not in ARGUMENTS_OF:
-            raise InvalidInput(f"{name}: reduce {label!r} is {kind!r}, expected one of {[*REDUCTIONS, *ARGUMENTS_OF]}")
+            raise InvalidInput(
+                f"{name}: reduce {label!r} is {kind!r}, expected one of "
+                f"{[*REDUCTIONS, *ARGUMENTS_OF]}"
+            )
     recorded: dict[str, Shape | None] = dict.fromkeys(record)
     if isinstance(record, Mapping):
         recorded.update(_shapes(name, "record", record))
-    own = {label: states[label] for label, shape in recorded.items() if shape is None and label in states}
+    own = {
+        label: states[label]
+        for label, shape in recorded.items()
+        if shape is None and label in states
+    }
     return Declaration(name, states, numbers, rows, {**recorded, **own}, dict(reduce or {}))
 
 
@@ -106,20 +121,31 @@ def traced(step: Step, declaration: Declaration, stages: Sequence[Step] = ()) ->
     decides = "advance" in out
     moves = out["advance"] > 0 if decides else SX(1)
     if decides:
-        extra_next = [casadi.if_else(moves, new, old) for old, new in zip(extra, extra_next, strict=True)]
+        extra_next = [
+            casadi.if_else(moves, new, old) for old, new in zip(extra, extra_next, strict=True)
+        ]
 
     before = casadi.vertcat(k, *[_flat(symbols[n]) for n in states], *extra)
     after = casadi.vertcat(k + moves, *[_flat(out[n]) for n in states], *extra_next)
-    given, fed = (casadi.vertcat(SX(0, 1), *[_flat(symbols[n]) for n in side]) for side in sides[1:])
+    given, fed = (
+        casadi.vertcat(SX(0, 1), *[_flat(symbols[n]) for n in side]) for side in sides[1:]
+    )
     kept = casadi.vertcat(SX(0, 1), *[_flat(out[n]) for n in declaration.record])
     results = [after, kept, out.get("stop", SX(0)), *([moves] if decides else [])]
     try:
-        function = casadi.Function("scan", [before, given, fed], results, {"cse": True, "allow_free": True})
+        function = casadi.Function(
+            "scan", [before, given, fed], results, {"cse": True, "allow_free": True}
+        )
     except RuntimeError as error:
         raise InvalidInput(f"{label}: {str(error).strip().splitlines()[-1]}") from None
     if function.has_free():
-        raise InvalidInput(f"{label}: the step uses symbols that it was not given: {', '.join(function.get_free())}")
-    recorded = {n: _shape_of(out[n]) if shape is None else shape for n, shape in declaration.record.items()}
+        raise InvalidInput(
+            f"{label}: the step uses symbols that it was not given: "
+            f"{', '.join(function.get_free())}"
+        )
+    recorded = {
+        n: _shape_of(out[n]) if shape is None else shape for n, shape in declaration.record.items()
+    }
     inputs = [before, given, fed]
     made = tuple(_stage(dict(stage(**symbols, k=k)), declaration, inputs) for stage in stages)
     return Traced(function, recorded, reduced, made)
@@ -132,12 +158,16 @@ def _stage(out: dict[str, Any], declaration: Declaration, inputs: list[SX]) -> S
     values: list[SX] = []
     unknown = set(out) - set(declaration.state)
     if unknown:
-        raise InvalidInput(f"{declaration.name}: a stage gives {sorted(unknown)}, which is no state")
+        raise InvalidInput(
+            f"{declaration.name}: a stage gives {sorted(unknown)}, which is no state"
+        )
     for name, shape in declaration.state.items():
         size = math.prod(shape)
         if name in out:
             if SX(out[name]).numel() != size:
-                raise InvalidInput(f"{declaration.name}: a stage gives {name!r} of another size than {shape}")
+                raise InvalidInput(
+                    f"{declaration.name}: a stage gives {name!r} of another size than {shape}"
+                )
             targets += range(at, at + size)
             values.append(_flat(SX(out[name])))
         at += size
@@ -163,16 +193,23 @@ def _check(out: Mapping[str, SX], declaration: Declaration) -> None:
     known = {*declaration.state, *declaration.record, *declaration.reduce, "stop", "advance"}
     unknown = set(out) - known
     if unknown:
-        raise InvalidInput(f"{label}: the step gives {sorted(unknown)}, which is neither state nor record nor reduce")
+        raise InvalidInput(
+            f"{label}: the step gives {sorted(unknown)}, which is neither state nor record "
+            "nor reduce"
+        )
     for n, shape in declaration.state.items():
         if out[n].numel() != math.prod(shape):
             raise InvalidInput(f"{label}: next {n!r} has size {out[n].shape}, expected {shape}")
     for n, recorded in declaration.record.items():
         if recorded is not None and out[n].numel() != math.prod(recorded):
-            raise InvalidInput(f"{label}: record {n!r} has size {out[n].shape}, expected {recorded}")
+            raise InvalidInput(
+                f"{label}: record {n!r} has size {out[n].shape}, expected {recorded}"
+            )
 
 
-def _reductions(out: Mapping[str, SX], declaration: Declaration, k: SX) -> tuple[list[SX], list[SX], dict[str, Shape]]:
+def _reductions(
+    out: Mapping[str, SX], declaration: Declaration, k: SX
+) -> tuple[list[SX], list[SX], dict[str, Shape]]:
     """(symbols of what is carried, their next values, shapes by name)."""
     carried, following, shapes = [], [], {}
     for n, kind in declaration.reduce.items():
@@ -190,11 +227,15 @@ def _reductions(out: Mapping[str, SX], declaration: Declaration, k: SX) -> tuple
     return carried, following, shapes
 
 
-def _shapes(label: str, side: str, given: Mapping[str, int | tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def _shapes(
+    label: str, side: str, given: Mapping[str, int | tuple[int, ...]]
+) -> dict[str, tuple[int, ...]]:
     shapes = {n: (s,) if isinstance(s, int) else tuple(s) for n, s in given.items()}
     for n, shape in shapes.items():
         if len(shape) > 2 or any(not isinstance(x, int) or x < 0 for x in shape):
-            raise InvalidInput(f"{label}: {side} {n!r} has shape {shape}, expected at most two whole numbers")
+            raise InvalidInput(
+                f"{label}: {side} {n!r} has shape {shape}, expected at most two whole numbers"
+            )
     return shapes
 
 

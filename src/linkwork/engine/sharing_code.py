@@ -1,7 +1,8 @@
-"""The machine code of sharing: jobs whose pieces any thread takes by fetch-add, mailboxes of workers that spin.
+"""The machine code of sharing: jobs whose pieces any thread takes by fetch-add,
+mailboxes of workers that spin.
 
-A job and a letter box are rows of 64-bit words. No function here needs the interpreter, and each tells by atomic
-changes of one word who may do what:
+A job and a letter box are rows of 64-bit words. No function here needs the interpreter, and each
+tells by atomic changes of one word who may do what:
 
     NEXT of a job         whoever adds a piece to it has taken that piece
     STATUS of a letter box, between its worker and those who have work:
@@ -26,24 +27,38 @@ from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, intrinsic
 from linkwork.engine.loader import loaded_once
 from linkwork.engine.writer import Writer
 
-# A job: the next sample to take, samples done, the first bad one; how many there are, a piece's; what computes them
-# (codegen.py) with its arguments; scratch memory, and how many doubles of it each thread has for itself.
+# A job: the next sample to take, samples done, the first bad one; how many there are, a piece's;
+# what computes them (codegen.py) with its arguments; scratch memory, and how many doubles of it
+# each thread has for itself.
 NEXT, DONE, BAD, SAMPLES, SIZE, RUN, INPUTS, STRIDES, OUTPUTS, SCRATCH, OWN, JOB_WORDS = range(12)
-# A letter box: its status, the job in it, which part of the scratch memory the worker has. Two lines of the cache.
+# A letter box: its status, the job in it, which part of the scratch memory the worker has.
+# Two lines of the cache.
 STATUS, JOB, PART = range(3)
 BOX = 16
 ASLEEP, AWAKE, CLAIMED, POSTED, TAKEN = range(5)
 NONE_BAD = 2**62
 
 _ARGUMENTS = {
-    "take": 3,  # (job, part, patience): compute pieces until none is left, then look at the work of others
+    # (job, part, patience): compute pieces until none is left, then look at the work of others
+    "take": 3,
     "serve": 2,  # (box, patience): be awake and compute jobs until none came for so many looks
-    "post": 4,  # (boxes, count, job, wanted): put the job into so many boxes of workers that are awake; gives how many
-    "retract": 4,  # (boxes, count, job, patience): take the job out again; gives 1 if no worker has it any more
-    "share": 4,  # (boxes, count, job, wanted): compute it all with so many; 0 if fewer are awake, and nothing is done
+    # (boxes, count, job, wanted): put the job into so many boxes of workers that are awake;
+    # gives how many
+    "post": 4,
+    # (boxes, count, job, patience): take the job out again; gives 1 if no worker has it any more
+    "retract": 4,
+    # (boxes, count, job, wanted): compute it all with so many; 0 if fewer are awake,
+    # and nothing is done
+    "share": 4,
 }
-LOOKS = 5_000  # at a worker that is about to finish, some 100 us, before the system is asked to let it
-SMALLEST, LARGEST = 100_000, 2_000_000  # operations of a piece: some 10 us; so much that the cache is read in long runs
+LOOKS = (
+    5_000  # at a worker that is about to finish, some 100 us, before the system is asked to let it
+)
+# operations of a piece: some 10 us; so much that the cache is read in long runs
+SMALLEST, LARGEST = (
+    100_000,
+    2_000_000,
+)
 PIECES = 32  # of each thread, unless they become smaller or larger than that
 
 
@@ -57,7 +72,9 @@ def piece_limits(operations: int, grain: int) -> tuple[int, int]:
 def function(name: str) -> Any:
     """One of the functions above, callable with numbers; the interpreter goes on meanwhile."""
     code = loaded_once("sharing", emit, tuple(_ARGUMENTS))
-    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * _ARGUMENTS[name])(code.addresses[name])
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * _ARGUMENTS[name])(
+        code.addresses[name]
+    )
 
 
 def emit(module: ir.Module) -> dict[str, ir.Function]:
@@ -80,7 +97,9 @@ def _pointer(w: Writer, address: ir.Value) -> ir.Value:
 
 
 @contextmanager
-def _each_box(w: Writer, address: ir.Value, count: ir.Value, counter: ir.Value) -> Iterator[ir.Value]:
+def _each_box(
+    w: Writer, address: ir.Value, count: ir.Value, counter: ir.Value
+) -> Iterator[ir.Value]:
     """Every mailbox of a row of them; the counter begins at zero."""
     boxes = _pointer(w, address)
     w.put(w.number(0), counter, 0)
@@ -98,16 +117,21 @@ def _write(w: Writer, row: ir.Value, index: int, value: ir.Value | int) -> None:
 
 def _changed(w: Writer, row: ir.Value, index: int, before: int, after: int) -> ir.Value:
     """Whether the word was `before` and is now `after`."""
-    exchange = w.b.cmpxchg(w.place(row, index), w.number(before), w.number(after), "acq_rel", "acquire")
+    exchange = w.b.cmpxchg(
+        w.place(row, index), w.number(before), w.number(after), "acq_rel", "acquire"
+    )
     return w.b.extract_value(exchange, 1)
 
 
 def _pause(w: Writer) -> None:
     if machine.has_pause():
-        w.b.call(intrinsic(w.b, "llvm.x86.sse2.pause", ir.VoidType(), []), [])  # leaves the core to its other thread
+        # leaves the core to its other thread
+        w.b.call(intrinsic(w.b, "llvm.x86.sse2.pause", ir.VoidType(), []), [])
 
 
-def _once_more(w: Writer, looks: ir.Value, patience: ir.Value, again: ir.Block, tired: ir.Block) -> None:
+def _once_more(
+    w: Writer, looks: ir.Value, patience: ir.Value, again: ir.Block, tired: ir.Block
+) -> None:
     """Count a look that found nothing; go on with `again`, or with `tired` after so many."""
     looked = w.b.add(w.word(looks, 0), w.number(1))
     w.put(looked, looks, 0)
@@ -118,11 +142,14 @@ def _emit_take(module: ir.Module) -> ir.Function:
     w, (job, part, patience) = _begin(module, "take")
     b, job = w.b, _pointer(w, job)
     head, body, found, finish, rest, look, done = (
-        w.function.append_basic_block(name) for name in ("head", "body", "found", "finish", "rest", "look", "done")
+        w.function.append_basic_block(name)
+        for name in ("head", "body", "found", "finish", "rest", "look", "done")
     )
     samples, size, looks = w.word(job, SAMPLES), w.word(job, SIZE), w.words()
     inputs, strides, outputs = (w.word(job, k, POINTER) for k in (INPUTS, STRIDES, OUTPUTS))
-    scratch = b.gep(w.word(job, SCRATCH, POINTER), [b.mul(part, w.word(job, OWN))], source_etype=DOUBLE)
+    scratch = b.gep(
+        w.word(job, SCRATCH, POINTER), [b.mul(part, w.word(job, OWN))], source_etype=DOUBLE
+    )
     run = b.inttoptr(w.word(job, RUN), ir.FunctionType(I64, [POINTER] * 4 + [I64] * 2).as_pointer())
     w.put(w.number(0), looks, 0)
     b.branch(head)
@@ -156,7 +183,8 @@ def _emit_serve(module: ir.Module, take: ir.Function) -> None:
     w, (box, patience) = _begin(module, "serve")
     b, box, looks = w.b, _pointer(w, box), w.words()
     fresh, look, work, none, tired, asleep = (
-        w.function.append_basic_block(name) for name in ("fresh", "look", "work", "none", "tired", "asleep")
+        w.function.append_basic_block(name)
+        for name in ("fresh", "look", "work", "none", "tired", "asleep")
     )
     b.branch(fresh)
     b.position_at_end(fresh)
@@ -197,7 +225,8 @@ def _emit_retract(module: ir.Module) -> ir.Function:
     b, looks = w.b, w.words()
     with _each_box(w, boxes, count, looks) as box:
         again, mine, busy, wait, late, free = (
-            w.function.append_basic_block(name) for name in ("again", "mine", "busy", "wait", "late", "free")
+            w.function.append_basic_block(name)
+            for name in ("again", "mine", "busy", "wait", "late", "free")
         )
         b.branch(again)
         b.position_at_end(again)
@@ -216,11 +245,14 @@ def _emit_retract(module: ir.Module) -> ir.Function:
     return w.function
 
 
-def _emit_share(module: ir.Module, post: ir.Function, take: ir.Function, retract: ir.Function) -> None:
+def _emit_share(
+    module: ir.Module, post: ir.Function, take: ir.Function, retract: ir.Function
+) -> None:
     w, (boxes, count, job, wanted) = _begin(module, "share")
     b, awake = w.b, w.words()
     enough, some, wait, rest, done, none = (
-        w.function.append_basic_block(name) for name in ("enough", "some", "wait", "rest", "done", "none")
+        w.function.append_basic_block(name)
+        for name in ("enough", "some", "wait", "rest", "done", "none")
     )
     w.put(w.number(0), awake, 0)
     with w.loop(count) as k:
@@ -228,7 +260,8 @@ def _emit_share(module: ir.Module, post: ir.Function, take: ir.Function, retract
         w.put(b.add(w.word(awake, 0), b.zext(w.equal(status, AWAKE), I64)), awake, 0)
     b.cbranch(b.icmp_signed("<", w.word(awake, 0), wanted), none, enough)
     b.position_at_end(enough)
-    b.cbranch(w.equal(b.call(post, [boxes, count, job, wanted]), 0), none, some)  # another call may have been faster
+    # another call may have been faster
+    b.cbranch(w.equal(b.call(post, [boxes, count, job, wanted]), 0), none, some)
     b.position_at_end(some)
     b.call(take, [job, w.number(0), w.number(0)])
     b.branch(wait)

@@ -7,15 +7,17 @@ from llvmlite import ir
 from linkwork.engine.routines import Doubles, Routine, Value
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
-HALTON = (
-    12  # above so many dimensions the sequence is a hash of the counter: Halton's pairs of large primes are stripes
-)
+# above so many dimensions the sequence is a hash of the counter:
+# Halton's pairs of large primes are stripes
+HALTON = 12
 
 
 def write_spread(module: ir.Module, size: int) -> ir.Function:
-    """Define spread(counter, shift, lower, span, point): the counter-th of points spread evenly over a box.
+    """Define spread(counter, shift, lower, span, point):
+    the counter-th of points spread evenly over a box.
 
-    Halton's sequence: digits of the counter in base p, mirrored at the point, shifted modulo 1 by numbers of a seed.
+    Halton's sequence: digits of the counter in base p, mirrored at the point, shifted modulo 1 by
+    numbers of a seed.
     """
     r = Routine(module, "spread", 5)
     counter, shift, lower, span, point = r.arguments
@@ -40,7 +42,8 @@ def mirrored(r: Routine, counter: Value, base: int) -> Value:
 
 
 def hashed(r: Routine, counter: Value, column: int) -> Value:
-    """A number 0 .. 1 that depends on the counter and the column alone (the finaliser of splitmix64)."""
+    """A number 0 .. 1 that depends on the counter and the column alone (the finaliser of
+    splitmix64)."""
     b = r.b
     x = (counter * 64 + column) * -7046029254386353131
     for shift, factor in ((30, -4658895280553007687), (27, -7723592293110705685)):

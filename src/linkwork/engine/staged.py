@@ -3,8 +3,9 @@
     kernel = StagedKernel(signature, recipe, key)
     verdicts = kernel((q,), tables)
 
-The wide code may compute in floats, twice as many lanes; samples that it finds too close to decide are computed again
-in doubles, one lane, by the same recipe, so that answers are those of doubles at every width.
+The wide code may compute in floats, twice as many lanes; samples that it finds too close to decide
+are computed again in doubles, one lane, by the same recipe, so that answers are those of doubles at
+every width.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _NOBODY = Context()
 class StagedSignature:
     """What goes in and what comes out: names with sizes; tables in the order of the recipe.
 
-    operations   about how many a sample takes, for sharing among threads; together: see Stages; guard: its words
+    operations   about how many a sample takes, for sharing among threads; together: see Stages;
+                 guard: its words
     recorded     (output, table): outputs that have a value for every row of the table
     """
 
@@ -54,10 +56,17 @@ class StagedSignature:
 
 
 class Packed:
-    """Tables of a run, packed once: rows in doubles and floats, whole numbers, and the words that point at them."""
+    """Tables of a run, packed once: rows in doubles and floats, whole numbers,
+    and the words that point at them."""
 
-    def __init__(self, tables: Sequence[Table], rows: Mapping[str, tuple[Any, Any]], narrow: Mapping[str, Any] = {}):
-        """`rows`: name -> (numbers (n, columns), whole numbers (n, columns)); `narrow`: other numbers for floats."""
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        rows: Mapping[str, tuple[Any, Any]],
+        narrow: Mapping[str, Any] = {},
+    ):
+        """`rows`: name -> (numbers (n, columns), whole numbers (n, columns)); `narrow`:
+        other numbers for floats."""
         self.kept: list[Any] = []
         words: list[int] = []
         for table in tables:
@@ -65,9 +74,14 @@ class Packed:
             wide = np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1, table.width)
             count = len(wide) if table.width else len(whole)
             integers = np.ascontiguousarray(whole, dtype=np.int64).reshape(count, len(table.whole))
-            single = np.ascontiguousarray(narrow.get(table.name, wide), dtype=np.float32).reshape(wide.shape)
+            single = np.ascontiguousarray(narrow.get(table.name, wide), dtype=np.float32).reshape(
+                wide.shape
+            )
             if not (np.isfinite(wide).all() and np.isfinite(single).all()):
-                raise InvalidInput(f"table {table.name!r} has numbers that are not finite (or too large for floats)")
+                raise InvalidInput(
+                    f"table {table.name!r} has numbers that are not finite "
+                    "(or too large for floats)"
+                )
             if not count:  # a lane may look at row 0, and must find memory there
                 wide, single = np.zeros((1, table.width)), np.zeros((1, table.width), np.float32)
             self.kept += [wide, single, integers]
@@ -102,7 +116,8 @@ class Packed:
 
 
 class StagedKernel:
-    """Compiled at first use; the same bits at every batch size, place in it, number of threads and width."""
+    """Compiled at first use; the same bits at every batch size, place in it,
+    number of threads and width."""
 
     def __init__(self, signature: StagedSignature, recipe: Recipe, key: str | None = None) -> None:
         self.signature, self.recipe, self.key = signature, recipe, key
@@ -110,7 +125,10 @@ class StagedKernel:
         self._loaded: dict[tuple[int, bool], tuple[machine.Code, dict[str, int]]] = {}
 
     def __repr__(self) -> str:
-        side = [", ".join(f"{n} ({size},)" for n, size in s) for s in (self.signature.inputs, self.signature.outputs)]
+        side = [
+            ", ".join(f"{n} ({size},)" for n, size in s)
+            for s in (self.signature.inputs, self.signature.outputs)
+        ]
         return f"<StagedKernel {self.signature.name}: {side[0]} -> {side[1]}>"
 
     def prepare(self) -> StagedKernel:
@@ -119,12 +137,21 @@ class StagedKernel:
         return self
 
     def __call__(
-        self, args: Sequence[Any], packed: Packed, out: Any = None, context: Context = _NOBODY, width: int = 0
+        self,
+        args: Sequence[Any],
+        packed: Packed,
+        out: Any = None,
+        context: Context = _NOBODY,
+        width: int = 0,
     ) -> Any:
-        """Arrays (..., size) for each input; leading dimensions broadcast; gives one array or a tuple, (..., size)."""
+        """Arrays (..., size) for each input; leading dimensions broadcast;
+        gives one array or a tuple, (..., size)."""
         arrays, batch = self._arrays(args, context)
         samples = math.prod(batch)
-        shapes = [batch + self._rows(n, packed) + ((size,) if size > 1 else ()) for n, size in self.signature.outputs]
+        shapes = [
+            batch + self._rows(n, packed) + ((size,) if size > 1 else ())
+            for n, size in self.signature.outputs
+        ]
         outs = self._outputs(out, shapes)
         if samples:
             code, header = self.load(width)
@@ -141,7 +168,8 @@ class StagedKernel:
 
     @property
     def _has_call(self) -> bool:
-        """Whether one sample can be called with plain arrays; not where results have as many rows as a table."""
+        """Whether one sample can be called with plain arrays;
+        not where results have as many rows as a table."""
         return python_call.available() and not self.signature.recorded
 
     def _rows(self, output: str, packed: Packed) -> tuple[int, ...]:
@@ -153,7 +181,8 @@ class StagedKernel:
         return (packed.words[TABLE_WORDS * place + TABLE_WORDS - 1],)
 
     def caller(self, slowly: Callable[..., Any]) -> Callable[..., Any]:
-        """The quickest way for one sample: f(input, ..., packed.block) of plain arrays; else `slowly` of the same."""
+        """The quickest way for one sample: f(input, ..., packed.block) of plain arrays;
+        else `slowly` of the same."""
         if not self._has_call:
             return slowly
         return python_call.builtin(self.signature.name, self.load()[0].addresses["call"], slowly)
@@ -184,24 +213,31 @@ class StagedKernel:
             alive=(code, inputs, steps, outputs, arrays, outs, packed),
         )
 
-    def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    def _arrays(
+        self, args: Sequence[Any], context: Context
+    ) -> tuple[list[np.ndarray], tuple[int, ...]]:
         name, inputs = self.signature.name, self.signature.inputs
         if len(args) != len(inputs):
             expected = ", ".join(n for n, _ in inputs)
-            raise InvalidInput(f"{name}: got {len(args)} arguments, expected {len(inputs)}: {expected}")
+            raise InvalidInput(
+                f"{name}: got {len(args)} arguments, expected {len(inputs)}: {expected}"
+            )
         arrays = []
         for arg, (label, size) in zip(args, inputs, strict=True):
             array = as_doubles(arg, f"{name}: {label}")
             if array.ndim < 1 or array.shape[-1] != size:
                 hint = context.hints.get(label, context.who)
                 raise InvalidInput(
-                    f"{name}: {label} has shape {array.shape}, expected (..., {size}){': ' + hint if hint else ''}"
+                    f"{name}: {label} has shape {array.shape}, expected "
+                    f"(..., {size}){': ' + hint if hint else ''}"
                 )
             arrays.append(array)
         try:
             batch = np.broadcast_shapes(*[a.shape[:-1] for a in arrays])
         except ValueError:
-            shown = ", ".join(f"{label} {a.shape}" for a, (label, _) in zip(arrays, inputs, strict=True))
+            shown = ", ".join(
+                f"{label} {a.shape}" for a, (label, _) in zip(arrays, inputs, strict=True)
+            )
             raise InvalidInput(f"{name}: batch shapes do not broadcast: {shown}") from None
         return arrays, batch
 
@@ -213,24 +249,37 @@ class StagedKernel:
         if len(outs) != len(shapes):
             raise InvalidInput(f"{name}: out has {len(outs)} arrays, expected {len(shapes)}")
         for o, shape in zip(outs, shapes, strict=True):
-            right = isinstance(o, np.ndarray) and o.dtype == np.float64 and o.flags.c_contiguous and o.flags.writeable
+            right = (
+                isinstance(o, np.ndarray)
+                and o.dtype == np.float64
+                and o.flags.c_contiguous
+                and o.flags.writeable
+            )
             if not right or o.shape != shape:
-                raise InvalidInput(f"{name}: out must be a writeable C-contiguous float64 array of shape {shape}")
+                raise InvalidInput(
+                    f"{name}: out must be a writeable C-contiguous float64 array of shape {shape}"
+                )
         return outs
 
-    def _explain(self, arrays: list[np.ndarray], outs: list[np.ndarray], bad: int, batch: tuple[int, ...]) -> None:
+    def _explain(
+        self, arrays: list[np.ndarray], outs: list[np.ndarray], bad: int, batch: tuple[int, ...]
+    ) -> None:
         """Say what came; always raises."""
         name = self.signature.name
         for array, (label, _) in zip(arrays, self.signature.inputs, strict=True):
             where = np.argwhere(~np.isfinite(array))
             if len(where):
                 place = f"[{', '.join(map(str, where[0]))}]"
-                raise InvalidInput(f"{name}: {label}{place} is {array[tuple(where[0])]}, expected finite numbers")
+                raise InvalidInput(
+                    f"{name}: {label}{place} is {array[tuple(where[0])]}, expected finite numbers"
+                )
         for o, (label, _) in zip(outs, self.signature.outputs, strict=True):
             where = np.argwhere(~np.isfinite(o))
             if len(where) and not self.signature.guard:
                 place = f"[{', '.join(map(str, where[0]))}]"
-                raise ComputationError(f"{name}: result {label}{place} is not finite although the input is")
+                raise ComputationError(
+                    f"{name}: result {label}{place} is not finite although the input is"
+                )
         if self.signature.guard:
             near = f" near sample {tuple(map(int, np.unravel_index(bad, batch)))}" if batch else ""
             raise InvalidInput(f"{name}{near}: {self.signature.guard}")
@@ -241,16 +290,20 @@ class StagedKernel:
         floats = self.signature.floats and width != 1
         with self._lock:
             if (width, floats) not in self._loaded:
-                written = cache(lambda: self._emit(width, floats))  # at most once, for the key or for the code
+                # at most once, for the key or for the code
+                written = cache(lambda: self._emit(width, floats))
                 own = self.key or keys.key("text", written()[0])
                 key = keys.key("staged", own, width, floats, self._has_call)
                 exports = ("run", "sample", *(python_call.exports() if self._has_call else ()))
-                code, header = loaded(key, lambda: _compiled(*written()), exports, self.signature.name)
+                code, header = loaded(
+                    key, lambda: _compiled(*written()), exports, self.signature.name
+                )
                 self._loaded[width, floats] = python_call.filled(code), header
             return self._loaded[width, floats]
 
     def _emit(self, width: int, floats: bool) -> tuple[str, dict[str, int]]:
-        """LLVM's text of the wide code and of the code for one sample, and what a caller must know."""
+        """LLVM's text of the wide code and of the code for one sample, and what a caller must
+        know."""
         counts["traced"] += 1
         module = codegen.new_module(self.signature.name.replace(" ", "_"))
         scalar = FLOAT if floats else DOUBLE
@@ -258,7 +311,9 @@ class StagedKernel:
         stages = self._stages()
         if floats or stages.together:
             one = StagedEmitter(module, stages, 1, DOUBLE, "exact", None)
-            wide = StagedEmitter(module, stages, width or native, scalar, "wide", one.function if floats else None)
+            wide = StagedEmitter(
+                module, stages, width or native, scalar, "wide", one.function if floats else None
+            )
             scratch = wide.layout.size + one.layout.size + 8
         else:  # lanes of doubles are the exact code: one sample is a tile of which one lane counts
             one = wide = StagedEmitter(module, stages, width or native, scalar, "wide", None)
@@ -282,7 +337,11 @@ class StagedKernel:
         assert given == (signature.inputs, signature.tables), (given, signature)
         results = tuple((name, variable.x.numel()) for name, variable in stages.outputs)
         recorded = tuple((results[j][0], table.name) for j, table in stages.recorded.items())
-        assert (results, recorded) == (signature.outputs, signature.recorded), (results, recorded, signature)
+        assert (results, recorded) == (signature.outputs, signature.recorded), (
+            results,
+            recorded,
+            signature,
+        )
         return stages
 
 
@@ -293,8 +352,9 @@ def _compiled(text: str, header: dict[str, int]) -> tuple[dict[str, int], bytes]
 def staged(recipe: Recipe, name: str | None = None, floats: bool = False) -> StagedFunction:
     """Compile a recipe over tables (see `linkwork.engine.stages`) to SIMD machine code.
 
-    The recipe gets a `Stages`: it declares inputs, tables and outputs, and says what happens. `floats`: the wide code
-    computes in floats and decides again in doubles where the recipe says so (`again`).
+    The recipe gets a `Stages`: it declares inputs, tables and outputs, and says what happens.
+    `floats`: the wide code computes in floats and decides again in doubles where the recipe says so
+    (`again`).
     """
     stages = Stages()
     recipe(stages)
@@ -313,7 +373,8 @@ def staged(recipe: Recipe, name: str | None = None, floats: bool = False) -> Sta
 
 
 class StagedFunction:
-    """A compiled recipe: f(x, y, points=rows) with an array (..., size) an input and an array (n, columns) a table.
+    """A compiled recipe: f(x, y, points=rows) with an array (..., size) an input and an array
+    (n, columns) a table.
 
     A table with whole columns is a pair: (numbers (n, columns), whole numbers (n, whole columns)).
     """
@@ -330,14 +391,20 @@ class StagedFunction:
         names = [t.name for t in signature.tables]
         for label in tables:
             if label not in names:
-                raise InvalidInput(f"{signature.name}: there is no table {label!r}, expected {', '.join(names)}")
+                raise InvalidInput(
+                    f"{signature.name}: there is no table {label!r}, expected {', '.join(names)}"
+                )
         for table in signature.tables:
             if table.name not in tables:
-                raise InvalidInput(f"{signature.name}: table {table.name} is missing, expected ({_columns(table)})")
+                raise InvalidInput(
+                    f"{signature.name}: table {table.name} is missing, expected ({_columns(table)})"
+                )
             rows[table.name] = _checked_rows(signature.name, table, tables[table.name])
         return Packed(signature.tables, rows)
 
-    def __call__(self, *args: Any, packed: Packed | None = None, out: Any = None, **tables: Any) -> Any:
+    def __call__(
+        self, *args: Any, packed: Packed | None = None, out: Any = None, **tables: Any
+    ) -> Any:
         return self.kernel(args, self.pack(**tables) if packed is None else packed, out)
 
 
@@ -349,9 +416,14 @@ def _checked_rows(who: str, table: Table, given: Any) -> tuple[np.ndarray, np.nd
     pair = given if isinstance(given, tuple) else (given, None)
     numbers = as_doubles(pair[0], f"{who}: table {table.name}")
     if numbers.ndim != 2 or numbers.shape[1] != table.width:
-        raise InvalidInput(f"{who}: table {table.name} has shape {numbers.shape}, expected ({_columns(table)})")
+        raise InvalidInput(
+            f"{who}: table {table.name} has shape {numbers.shape}, expected ({_columns(table)})"
+        )
     whole = np.zeros((len(numbers), 0), dtype=np.int64) if pair[1] is None else np.asarray(pair[1])
     if whole.shape != (len(numbers), len(table.whole)) or whole.dtype.kind not in "iu":
         expected = f"({len(numbers)}, {len(table.whole)}) of {', '.join(table.whole) or 'nothing'}"
-        raise InvalidInput(f"{who}: whole numbers of table {table.name} have shape {whole.shape}, expected {expected}")
+        raise InvalidInput(
+            f"{who}: whole numbers of table {table.name} have shape {whole.shape}, expected "
+            f"{expected}"
+        )
     return numbers, whole

@@ -1,10 +1,13 @@
-"""Staged codegen: stages (stages.py) as one function that runs tiles of W samples, or lanes of one sample together.
+"""Staged codegen: stages (stages.py) as one function that runs tiles of W samples,
+or lanes of one sample together.
 
-    run(words*, strides*, outputs**, scratch*, begin, end, first, last) -> first sample of the first bad tile, or -1
+    run(words*, strides*, outputs**, scratch*, begin, end, first, last) -> first sample of the first
+    bad tile, or -1
 
-`words` are 64-bit words: the address of each input, then for each table the addresses of its rows in doubles, in
-floats and of its whole numbers, and how many rows there are. `first` and `last` bound a `counting` loop (last < 0: all
-of it). Variables and values stand in memory of the call, which LLVM's own passes (SROA) turn into registers.
+`words` are 64-bit words: the address of each input, then for each table the addresses of its rows
+in doubles, in floats and of its whole numbers, and how many rows there are. `first` and `last`
+bound a `counting` loop (last < 0: all of it). Variables and values stand in memory of the call,
+which LLVM's own passes (SROA) turn into registers.
 """
 
 from __future__ import annotations
@@ -61,20 +64,35 @@ class StagedEmitter(LaneValues):
     """Writes `run` for one recipe, width and scalar type into a module."""
 
     def __init__(
-        self, module: ir.Module, stages: Stages, width: int, scalar: ir.Type, name: str, exact: ir.Function | None
+        self,
+        module: ir.Module,
+        stages: Stages,
+        width: int,
+        scalar: ir.Type,
+        name: str,
+        exact: ir.Function | None,
     ) -> None:
         self.stages, self.scalar, self.width = stages, scalar, width
         self.exact = exact  # the same in doubles, one lane: for samples that are too close
         self.layout = StagedLayout.of(stages, width, scalar)
         self.operations = 0
         self.tile_of = {tile.name: tile for tile in stages.tiles}
-        self.table_at = {name: len(stages.inputs) + TABLE_WORDS * k for k, name in enumerate(stages.tables)}
+        self.table_at = {
+            name: len(stages.inputs) + TABLE_WORDS * k for k, name in enumerate(stages.tables)
+        }
         self.type = lanes(self.width, scalar)
         self.function = ir.Function(module, RUN_TYPE, name)
         on_lines(self.function)
-        self.words, self.strides, self.outputs, scratch, self.begin, self.end, self.first, self.last = (
-            self.function.args
-        )
+        (
+            self.words,
+            self.strides,
+            self.outputs,
+            scratch,
+            self.begin,
+            self.end,
+            self.first,
+            self.last,
+        ) = self.function.args
         self.b = Builder(self.function.append_basic_block("entry"))
         self.scratch = aligned(self.b, scratch)
         self._emit()
@@ -85,18 +103,25 @@ class StagedEmitter(LaneValues):
         b, stages, width = self.b, self.stages, self.width
         self.sources = [self._word(j, POINTER) for j in range(len(stages.inputs))]
         self.steps = [load(b, self._place(self.strides, j), I64) for j in range(len(stages.inputs))]
-        self.targets = [load(b, self._place(self.outputs, j), POINTER) for j in range(len(stages.outputs))]
+        self.targets = [
+            load(b, self._place(self.outputs, j), POINTER) for j in range(len(stages.outputs))
+        ]
         place = 1 if self.scalar == FLOAT else 0
         self.tables = {n: self._word(k + place, POINTER) for n, k in self.table_at.items()}
         self.wholes = {n: self._word(k + 2, POINTER) for n, k in self.table_at.items()}
         self.counts = {n: self._word(k + 3, I64) for n, k in self.table_at.items()}
-        self.variables = [[self._memory(self.type) for _ in range(v.x.numel())] for v in stages.variables]
+        self.variables = [
+            [self._memory(self.type) for _ in range(v.x.numel())] for v in stages.variables
+        ]
         self.values: dict[int, list[ir.Value]] = {}
         self.truths = lanes(width, I1)
         self.live, self.redo = self._memory(self.truths), self._memory(self.truths)
         self.indices: dict[int, ir.Value] = {}
         self.index_memory: dict[int, ir.Value] = {}
-        entry, head, tile, done = b.block, *(self.function.append_basic_block(n) for n in ("head", "tile", "done"))
+        entry, head, tile, done = (
+            b.block,
+            *(self.function.append_basic_block(n) for n in ("head", "tile", "done")),
+        )
         self.tile_end = self.function.append_basic_block("tile_end")
         b.branch(head)
         b.position_at_end(head)
@@ -149,7 +174,9 @@ class StagedEmitter(LaneValues):
                 direct = b.and_(full, b.icmp_signed("==", self.steps[j], number_of(size)))
                 with b.if_then(b.not_(direct), likely=False):
                     self._gather(scratch, j, size, last)
-                loader = RowLoader(b.select(direct, at(b, self.sources[j], row), scratch), size, width)
+                loader = RowLoader(
+                    b.select(direct, at(b, self.sources[j], row), scratch), size, width
+                )
                 values = [loader(b, k) for k in range(size)]
             for value in values:
                 self._check_finite(value)
@@ -189,7 +216,8 @@ class StagedEmitter(LaneValues):
                     store(b, load(b, at(b, scratch, k), DOUBLE), at(b, target, k))
 
     def _record(self, step: Record) -> None:
-        """Into row k of each sample's own rows; every lane writes what it has, whether it is active or not."""
+        """Into row k of each sample's own rows; every lane writes what it has,
+        whether it is active or not."""
         b, width = self.b, self.width
         left = b.sub(self.end, self.i)
         lanes_there = b.select(b.icmp_signed("<", left, number_of(width)), left, number_of(width))
@@ -218,23 +246,39 @@ class StagedEmitter(LaneValues):
             with counted(b, number_of(self.width)) as lane:
                 sample = b.add(self.i, lane)
                 wanted = b.and_(b.lshr(bits, lane), number_of(1))
-                wanted = b.and_(b.icmp_signed("!=", wanted, number_of(0)), b.icmp_signed("<", sample, self.end))
+                wanted = b.and_(
+                    b.icmp_signed("!=", wanted, number_of(0)), b.icmp_signed("<", sample, self.end)
+                )
                 with b.if_then(wanted):
                     self._call_exact(sample, number_of(0), number_of(-1))
 
     def _call_exact(self, sample: ir.Value, first: ir.Value, last: ir.Value) -> None:
         b = self.b
         scratch = self._bytes_at(8 * self.layout.size)
-        arguments = [self.words, self.strides, self.outputs, scratch, sample, b.add(sample, number_of(1)), first, last]
+        arguments = [
+            self.words,
+            self.strides,
+            self.outputs,
+            scratch,
+            sample,
+            b.add(sample, number_of(1)),
+            first,
+            last,
+        ]
         bad = b.call(self.exact, arguments)
         wrong = b.select(b.icmp_signed(">=", bad, number_of(0)), number_of(-1), number_of(0))
         bits = self.checker.bits
-        b.store(b.or_(b.load(self.flags, typ=bits), in_every_lane(b, wrong, self.width)), self.flags)
+        b.store(
+            b.or_(b.load(self.flags, typ=bits), in_every_lane(b, wrong, self.width)), self.flags
+        )
 
     # steps
 
-    def _block(self, block: list, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None) -> None:
-        """`mask`: lanes that entered (None: all); `leave`: lanes still in the innermost loop, and where it ends."""
+    def _block(
+        self, block: list, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None
+    ) -> None:
+        """`mask`: lanes that entered (None: all); `leave`: lanes still in the innermost loop,
+        and where it ends."""
         for step in block:
             match step:
                 case Group():
@@ -279,7 +323,10 @@ class StagedEmitter(LaneValues):
         count = self.counts[step.table.name] if step.count is None else self._whole(step.count)
         staying = self._memory(self.truths)
         b.store(constant(self.truths, 1), staying)
-        before, head, body, after = b.block, *(b.append_basic_block(n) for n in ("rows", "row", "rows_done"))
+        before, head, body, after = (
+            b.block,
+            *(b.append_basic_block(n) for n in ("rows", "row", "rows_done")),
+        )
         b.branch(head)
         b.position_at_end(head)
         k = b.phi(I64)
@@ -293,12 +340,16 @@ class StagedEmitter(LaneValues):
         b.position_at_end(after)
 
     def _counting(self, step: Counting, mask: ir.Value | None) -> None:
-        """Lane l takes numbers c + l C of C rounds: far apart, so that one of them finds what there is early."""
+        """Lane l takes numbers c + l C of C rounds: far apart,
+        so that one of them finds what there is early."""
         b, double = self.b, lanes(self.width)
         wanted = b.fptosi(self._first_lane(self._read(step.count)), I64)
         rounds = b.sdiv(b.add(wanted, number_of(self.width - 1)), number_of(self.width))
         stop = b.select(b.icmp_signed("<", self.last, number_of(0)), rounds, self.last)
-        before, head, body, after = b.block, *(b.append_basic_block(n) for n in ("counts", "count", "counts_done"))
+        before, head, body, after = (
+            b.block,
+            *(b.append_basic_block(n) for n in ("counts", "count", "counts_done")),
+        )
         b.branch(head)
         b.position_at_end(head)
         c = b.phi(I64)
@@ -306,7 +357,9 @@ class StagedEmitter(LaneValues):
         b.cbranch(b.icmp_signed("<", c, stop), body, after)
         b.position_at_end(body)
         lane = self._lane_numbers(I64)
-        number = b.add(in_every_lane(b, c, self.width), b.mul(lane, in_every_lane(b, rounds, self.width)))
+        number = b.add(
+            in_every_lane(b, c, self.width), b.mul(lane, in_every_lane(b, rounds, self.width))
+        )
         within = b.icmp_signed("<", number, in_every_lane(b, wanted, self.width))
         inner = within if mask is None else b.and_(mask, within)
         self.index_memory[step.number] = self._memory(double)
@@ -316,7 +369,9 @@ class StagedEmitter(LaneValues):
         b.branch(head)
         b.position_at_end(after)
 
-    def _leave(self, step: Leave, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None) -> None:
+    def _leave(
+        self, step: Leave, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None
+    ) -> None:
         b = self.b
         assert leave is not None, "leave: there is no loop to leave"
         staying = b.and_(b.load(leave[0], typ=self.truths), b.not_(self._condition(step.condition)))
@@ -426,7 +481,8 @@ class StagedEmitter(LaneValues):
             b.store(b.select(where, value, b.load(memory, typ=self.type)), memory)
 
     def _program(self, group: Group) -> tuple[Program, list[str]]:
-        """The group as one program of the symbols that it needs, in this order of results: values, puts, changes."""
+        """The group as one program of the symbols that it needs, in this order of results: values,
+        puts, changes."""
         defined = [symbol for _, symbol, _ in group.values]
         wanted: list[SX] = [x for _, _, x in group.values]
         wanted += [x for _, _, x in group.puts]

@@ -19,7 +19,8 @@ def emit_shareable(module: ir.Module, wide: ir.Function) -> ir.Function:
 
 
 def emit_sample(module: ir.Module, one: StagedEmitter) -> ir.Function:
-    """Define `sample(inputs, outputs)`: one sample in doubles, with a scratch of its own on the stack.
+    """Define `sample(inputs, outputs)`: one sample in doubles,
+    with a scratch of its own on the stack.
 
     The last input is a block of the words of all tables; the others are the sample's.
     """

@@ -1,4 +1,5 @@
-"""Staged values: what the code of stages reads and writes: lanes, rows of tables, cells of scratch tiles."""
+"""Staged values: what the code of stages reads and writes: lanes, rows of tables,
+cells of scratch tiles."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ def bytes_of(scalar: ir.Type) -> int:
 
 
 class LaneValues:
-    """Values of one function that runs stages on lanes; staged_codegen.py has the stages themselves."""
+    """Values of one function that runs stages on lanes;
+    staged_codegen.py has the stages themselves."""
 
     b: ir.IRBuilder
     width: int
@@ -108,19 +110,30 @@ class LaneValues:
                 return b.sitofp(self._lane_numbers(I64), lanes(self.width))
             case "tile", (name, index, column):
                 place = self._tile_row(self.tile_of[name], index)
-                return b.load(self._lane_vector(place, column), typ=self.type, align=bytes_of(self.scalar))
+                return b.load(
+                    self._lane_vector(place, column), typ=self.type, align=bytes_of(self.scalar)
+                )
             case "look_up", (table, variable, column):
                 rows = self.counts[table]
-                return self._each_lane(variable, rows, lambda lane, row: self._cell(table, row, column))
+                return self._each_lane(
+                    variable, rows, lambda lane, row: self._cell(table, row, column)
+                )
             case "pick", (name, variable, column):
                 rows = number_of(self.tile_of[name].rows)
-                return self._each_lane(variable, rows, lambda lane, row: self._element(name, row, column, lane))
+                return self._each_lane(
+                    variable, rows, lambda lane, row: self._element(name, row, column, lane)
+                )
         raise AssertionError(leaf)
 
-    def _each_lane(self, variable: int, rows: ir.Value, read: Callable[[int, ir.Value], ir.Value]) -> ir.Value:
-        """What each lane reads from the row of its variable; a lane that chose none reads the nearest that exists."""
+    def _each_lane(
+        self, variable: int, rows: ir.Value, read: Callable[[int, ir.Value], ir.Value]
+    ) -> ir.Value:
+        """What each lane reads from the row of its variable;
+        a lane that chose none reads the nearest that exists."""
         b = self.b
-        chosen = b.fptosi(b.load(self.variables[variable][0], typ=self.type), lanes(self.width, I64))
+        chosen = b.fptosi(
+            b.load(self.variables[variable][0], typ=self.type), lanes(self.width, I64)
+        )
         last = in_every_lane(b, b.sub(rows, number_of(1)), self.width)
         chosen = b.select(b.icmp_signed("<", chosen, last), chosen, last)
         zero = constant(chosen.type, 0)
@@ -136,8 +149,14 @@ class LaneValues:
     def _element(self, name: str, row: ir.Value, column: int, lane: int) -> ir.Value:
         b, tile = self.b, self.tile_of[name]
         start = self._bytes_at(self.layout.tiles[name])
-        index = b.add(b.mul(row, number_of(tile.columns * self.width)), number_of(column * self.width + lane))
-        return b.load(b.gep(start, [index], source_etype=self.scalar), typ=self.scalar, align=bytes_of(self.scalar))
+        index = b.add(
+            b.mul(row, number_of(tile.columns * self.width)), number_of(column * self.width + lane)
+        )
+        return b.load(
+            b.gep(start, [index], source_etype=self.scalar),
+            typ=self.scalar,
+            align=bytes_of(self.scalar),
+        )
 
     def _cell(self, table: str, row: ir.Value, column: int) -> ir.Value:
         b, width = self.b, self.stages.tables[table].width
@@ -150,7 +169,9 @@ class LaneValues:
             return number_of(index)
         b, table = self.b, self.stages.tables[index.table]
         row = b.mul(self.indices[index.loop], number_of(len(table.whole)))
-        place = b.gep(self.wholes[index.table], [b.add(row, number_of(index.column))], source_etype=I64)
+        place = b.gep(
+            self.wholes[index.table], [b.add(row, number_of(index.column))], source_etype=I64
+        )
         return load(b, place, I64)
 
     def _tile_row(self, tile: Tile, index: Index) -> ir.Value:

@@ -1,16 +1,19 @@
-"""Stages: a computation with loops over tables, written down as data that the code generator turns into machine code.
+"""Stages: a computation with loops over tables,
+written down as data that the code generator turns into machine code.
 
-A recipe is a Python function that gets a `Stages` and says, in order, what a tile of W samples does. Expressions are
-CasADi symbols of one lane; what each method adds is a step:
+A recipe is a Python function that gets a `Stages` and says, in order, what a tile of W samples
+does. Expressions are CasADi symbols of one lane; what each method adds is a step:
 
-    value, put            compute something here, keep it in a register or in a row of a scratch tile
+    value, put            compute something here, keep it in a register or in a row of a scratch
+                          tile
     rows, counting        do the following for each row of a table, or a number of times
     where                 do it if any lane wants it; the other lanes change nothing
     assign, least         change a variable of the lane
     leave, finish         lanes that are done with the innermost loop, or with everything
 
-Lanes never see each other: a lane that a condition excludes, or that has left or finished, changes nothing, so results
-are those of one sample alone, at every width. A table is shared by all lanes and its length is known when it runs.
+Lanes never see each other: a lane that a condition excludes, or that has left or finished, changes
+nothing, so results are those of one sample alone, at every width. A table is shared by all lanes
+and its length is known when it runs.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from linkwork.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers that a run brings along: `columns` are names with sizes, `whole` names of whole numbers."""
+    """Rows of numbers that a run brings along: `columns` are names with sizes,
+    `whole` names of whole numbers."""
 
     name: str
     columns: tuple[tuple[str, int], ...]
@@ -81,7 +85,8 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Variable:
-    """Numbers of a lane that steps change; `x` are the symbols of what they are at the point of use."""
+    """Numbers of a lane that steps change; `x` are the symbols of what they are at the point of
+    use."""
 
     number: int
     start: float
@@ -142,7 +147,8 @@ class Leave:
 
 @dataclass
 class Finish:
-    """Lanes that are done with everything; `any_lane`: one lane's wish counts for all of the tile."""
+    """Lanes that are done with everything; `any_lane`: one lane's wish counts for all of the
+    tile."""
 
     condition: SX
     any_lane: bool
@@ -165,7 +171,8 @@ class Again:
 
 
 class Row:
-    """The present row of a loop, or one fixed row: `row["center"]` are symbols, `row.whole("body")` a whole number."""
+    """The present row of a loop, or one fixed row: `row["center"]` are symbols,
+    `row.whole("body")` a whole number."""
 
     def __init__(self, stages: Stages, table: Table, loop: int) -> None:
         self._stages, self._table, self._loop = stages, table, loop
@@ -186,7 +193,10 @@ class Row:
     def whole(self, column: str) -> Whole:
         if column not in self._table.whole:
             names = list(self._table.whole)
-            raise InvalidInput(f"table {self._table.name!r} has no whole column {column!r}, expected one of {names}")
+            raise InvalidInput(
+                f"table {self._table.name!r} has no whole column {column!r}, expected one "
+                f"of {names}"
+            )
         return Whole(self._table.name, self._loop, self._table.whole.index(column))
 
     def beside(self, table: Table) -> Row:
@@ -202,7 +212,8 @@ class Row:
 class Stages:
     """The steps of a tile, written down; see the first lines of this file.
 
-    together   the lanes of a tile compute one sample together (its `counting` loops are shared out among them)
+    together   the lanes of a tile compute one sample together (its `counting` loops are shared out
+               among them)
     """
 
     def __init__(self, together: bool = False) -> None:
@@ -251,7 +262,8 @@ class Stages:
         self.outputs.append((name, variable))
 
     def record(self, row: Row, **variables: Variable) -> None:
-        """What comes out for each sample and row of a table: these variables, as they are now in its loop."""
+        """What comes out for each sample and row of a table: these variables,
+        as they are now in its loop."""
         named = []
         for name, variable in variables.items():
             self.recorded[len(self.outputs)] = row.table
@@ -267,7 +279,8 @@ class Stages:
     # straight-line steps
 
     def value(self, expression: SX, exact: bool = False) -> SX:
-        """Computed here, once; gives symbols of it. `exact`: in doubles, whatever the scalar type of the kernel is."""
+        """Computed here, once; gives symbols of it. `exact`: in doubles,
+        whatever the scalar type of the kernel is."""
         group = self._in_group(exact)
         expression = casadi.densify(SX(expression))
         number = next(self._numbers)
@@ -287,12 +300,16 @@ class Stages:
         """A row of the scratch tile."""
         if self._group is not None and self._group.puts:
             self._close()
-        return self._symbols(tile.name, [Leaf("tile", (tile.name, index, k)) for k in range(tile.columns)])
+        return self._symbols(
+            tile.name, [Leaf("tile", (tile.name, index, k)) for k in range(tile.columns)]
+        )
 
     def pick(self, tile: Tile, index: Variable) -> SX:
         """A row of the scratch tile that each lane chooses itself by a variable."""
         self._close()
-        return self._symbols(tile.name, [Leaf("pick", (tile.name, index.number, k)) for k in range(tile.columns)])
+        return self._symbols(
+            tile.name, [Leaf("pick", (tile.name, index.number, k)) for k in range(tile.columns)]
+        )
 
     def look_up(self, table: Table, index: Variable, column: str) -> SX:
         """A column of the row that each lane chooses itself by a variable."""
@@ -309,7 +326,9 @@ class Stages:
         """Numbers that must not be negative in any lane, or the sample is refused."""
         self._in_group(True).guards.append(expression)
 
-    def assign(self, variable: Variable, expression: SX | float, condition: SX | None = None) -> None:
+    def assign(
+        self, variable: Variable, expression: SX | float, condition: SX | None = None
+    ) -> None:
         """The variable becomes this, where the condition holds. Later steps see it."""
         size = variable.x.numel()
         whole = casadi.densify(SX(expression))
@@ -317,7 +336,8 @@ class Stages:
         self._changing(flat, condition, variable.x).assigns.append((variable, flat, condition))
 
     def least(self, variable: Variable, value: SX, *carried: tuple[Variable, SX]) -> None:
-        """The variable becomes the value if that is less; then the carried variables become theirs."""
+        """The variable becomes the value if that is less; then the carried variables become
+        theirs."""
         flat = [(v, casadi.densify(SX(x)).reshape((v.x.numel(), 1))) for v, x in carried]
         seen = [value, variable.x, *(x for _, x in flat)]
         self._changing(*seen).leasts.append((variable, value, flat))
@@ -325,7 +345,9 @@ class Stages:
     # structure
 
     @contextmanager
-    def rows(self, table: Table, first: Index | None = None, count: Index | None = None) -> Iterator[Row]:
+    def rows(
+        self, table: Table, first: Index | None = None, count: Index | None = None
+    ) -> Iterator[Row]:
         """For each row of the table, or for `count` rows from `first`."""
         loop = RowLoop(table, next(self._numbers), first, count, [])
         with self._inside(loop):
@@ -333,7 +355,8 @@ class Stages:
 
     @contextmanager
     def counting(self, count: SX) -> Iterator[SX]:
-        """For k = 0 .. count - 1, shared out among the lanes of a tile that computes one sample together."""
+        """For k = 0 .. count - 1, shared out among the lanes of a tile that computes one sample
+        together."""
         if not self.together:
             raise InvalidInput("counting: only for stages whose lanes compute one sample together")
         loop = Counting(next(self._numbers), self.value(count, exact=True), [])
@@ -351,14 +374,15 @@ class Stages:
         self._add(Leave(self.value(condition)))
 
     def finish(self, condition: SX, any_lane: bool = False) -> None:
-        """Lanes where it holds are done; the tile ends when all are, or with `any_lane` as soon as one is."""
+        """Lanes where it holds are done; the tile ends when all are,
+        or with `any_lane` as soon as one is."""
         self._add(Finish(self.value(condition), any_lane))
 
     def again(self, condition: SX, variable: Variable | None = None) -> None:
         """Samples to decide again in doubles, if this runs in another scalar type.
 
-        At the end of a tile the whole sample is; inside `counting` the present number alone, and `variable` becomes
-        what that gives for the output that it is.
+        At the end of a tile the whole sample is; inside `counting` the present number alone, and
+        `variable` becomes what that gives for the output that it is.
         """
         self._add(Again(self.value(condition), variable))
 
@@ -386,7 +410,8 @@ class Stages:
         return group
 
     def _changing(self, *expressions: SX | None) -> Group:
-        """The group for a change; another one if it looks at what an earlier change of this group changes."""
+        """The group for a change; another one if it looks at what an earlier change of this group
+        changes."""
         group = self._group
         if group is not None and group.changes:
             changed = [v for v, _, _ in group.assigns]

@@ -1,7 +1,7 @@
 """Target: what the code generator assumes of a processor, in one place.
 
-Only speed depends on these numbers, never a result. They are those of x86-64 processors of the last ten years; an
-assumption that fails costs some time.
+Only speed depends on these numbers, never a result. They are those of x86-64 processors of the last
+ten years; an assumption that fails costs some time.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 LINE = 8
 """Doubles of a cache line, which are read and written together."""
 WIDTHS = (("avx512f", 8), ("avx", 4), ("", 2))
-"""Doubles in a vector register, by the feature that brings it; the first that a processor has counts."""
+"""Doubles in a vector register, by the feature that brings it;
+the first that a processor has counts."""
 INSTRUCTIONS = 2
 """Arithmetic instructions that are begun in a cycle."""
 CYCLES = {"sin": 0, "cos": 0, "div": 13, "inv": 13, "sqrt": 19}
-"""Latency of an operation [cycles]. Sines of inputs come before all else and are there when they are needed."""
+"""Latency of an operation [cycles]. Sines of inputs come before all else and are there when they
+are needed."""
 USUAL_CYCLES = 4
 """Latency of every other operation, additions and multiplications above all."""
 SHORT = 850

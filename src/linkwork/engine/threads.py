@@ -18,7 +18,8 @@ in_use = ctypes.c_int64(_cores())  # where machine code can read it
 
 
 def threads(n: int | None = None) -> int:
-    """How many threads batches use; `threads(n)` sets it. At the start: the cores that this process may use."""
+    """How many threads batches use; `threads(n)` sets it. At the start:
+    the cores that this process may use."""
     if n is not None:
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 1024:
             raise InvalidInput(f"threads: n is {n!r}, expected a whole number from 1 to 1024")

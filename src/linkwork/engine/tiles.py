@@ -1,4 +1,5 @@
-"""Tiles: what goes on beside the arithmetic of W samples: results are checked, the next samples prefetched."""
+"""Tiles: what goes on beside the arithmetic of W samples: results are checked,
+the next samples prefetched."""
 
 from __future__ import annotations
 
@@ -23,12 +24,18 @@ class Checker:
 
     def not_negative(self, b: ir.IRBuilder, x: ir.Value) -> None:
         bad = b.not_(b.fcmp_ordered(">=", x, constant(self.type, 0.0)))
-        self.flags = b.or_(self.flags, b.select(bad, constant(self.bits, -1), constant(self.bits, 0)))
+        self.flags = b.or_(
+            self.flags, b.select(bad, constant(self.bits, -1), constant(self.bits, 0))
+        )
 
     def finite_memory(self, b: ir.IRBuilder, pointer: ir.Value, count: int) -> None:
         """Check `count` lane vectors that stand one after the other, in a loop."""
         width = 1 if self.type == DOUBLE else self.type.count
-        before, loop, after = b.block, b.append_basic_block("check"), b.append_basic_block("checked")
+        before, loop, after = (
+            b.block,
+            b.append_basic_block("check"),
+            b.append_basic_block("checked"),
+        )
         b.branch(loop)
         b.position_at_end(loop)
         k, flags = b.phi(I64), b.phi(self.bits)
@@ -51,14 +58,21 @@ class Checker:
 
 
 class Ahead:
-    """Calls the inputs of the next tile into the cache while this tile is computed, one line now and then.
+    """Calls the inputs of the next tile into the cache while this tile is computed,
+    one line now and then.
 
-    Software prefetch. All lines at once would wait for each other, and cost what they save; so they are spread over the
-    operations. `python -m benchmarks inverse_dynamics` has the rows of batches beyond the cache.
+    Software prefetch. All lines at once would wait for each other, and cost what they save; so they
+    are spread over the operations. `python -m benchmarks inverse_dynamics` has the rows of batches
+    beyond the cache.
     """
 
     def __init__(
-        self, b: ir.IRBuilder, program: Program, sources: list[ir.Value], following: ir.Value, width: int
+        self,
+        b: ir.IRBuilder,
+        program: Program,
+        sources: list[ir.Value],
+        following: ir.Value,
+        width: int,
     ) -> None:
         """`sources`: where each input begins; `following`: the first sample of the next tile."""
         self.prefetch = intrinsic(b, "llvm.prefetch.p0", ir.VoidType(), [POINTER, I32, I32, I32])

@@ -11,10 +11,14 @@ from casadi import SX
 from linkwork.engine.kernel import Kernel, Signature
 
 
-def traced(signature: Signature, expressions: Callable[..., SX | Sequence[Any]], key: str | None = None) -> Kernel:
-    """The kernel of expressions(*symbols): one expression or several, guards last if the signature has a guard.
+def traced(
+    signature: Signature, expressions: Callable[..., SX | Sequence[Any]], key: str | None = None
+) -> Kernel:
+    """The kernel of expressions(*symbols): one expression or several,
+    guards last if the signature has a guard.
 
-    The key, known before tracing, names all that decides the expressions; without one their program is the key.
+    The key, known before tracing, names all that decides the expressions; without one their program
+    is the key.
     """
 
     def function() -> casadi.Function:

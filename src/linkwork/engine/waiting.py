@@ -1,7 +1,8 @@
 """Waiting: a line on the terminal while something takes long, for the person who sits before it.
 
-A script stays quiet. Somebody who typed a command or a line at the prompt sees after a second what is going on and for
-how long; the line is wiped when it is done. Where a bar of rich is shown already, it speaks for this too.
+A script stays quiet. Somebody who typed a command or a line at the prompt sees after a second what
+is going on and for how long; the line is wiped when it is done. Where a bar of rich is shown
+already, it speaks for this too.
 """
 
 from __future__ import annotations

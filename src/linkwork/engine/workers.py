@@ -1,7 +1,7 @@
 """Workers: the pool of threads of kernels and scans, which spin for a moment after their work.
 
-To wake a sleeping thread takes the system as long as some thousand samples of a small robot. A worker that is still
-awake finds the next job in its mailbox by itself, in machine code.
+To wake a sleeping thread takes the system as long as some thousand samples of a small robot. A
+worker that is still awake finds the next job in its mailbox by itself, in machine code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Workers:
     """Those of this process; a forked child has none and makes its own."""
 
     def __init__(self) -> None:
-        self.roll = (ctypes.c_int64 * 2)()  # where their letter boxes are and how many, for machine code
+        # where their letter boxes are and how many, for machine code
+        self.roll = (ctypes.c_int64 * 2)()
         self._start()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._start)
@@ -46,7 +47,8 @@ class Workers:
         return len(self._at_work) + self._work.qsize()
 
     def post(self, job: int, wanted: int, held: Any) -> int:
-        """Give the job at an address (sharing_code.py) to so many workers that are awake; gives how many there were.
+        """Give the job at an address (sharing_code.py) to so many workers that are awake;
+        gives how many there were.
 
         `held` is kept alive until `retract`, for ever if an interrupt comes between the two.
         """
@@ -64,13 +66,19 @@ class Workers:
             time.sleep(0)
         del self._held[job]
 
-    def hand_over(self, work: Callable[[], None], times: int, busy: int = 0) -> list[threading.Lock]:
-        """Wake so many workers to do the work once each, beside those that are busy; gives locks, free afterwards."""
+    def hand_over(
+        self, work: Callable[[], None], times: int, busy: int = 0
+    ) -> list[threading.Lock]:
+        """Wake so many workers to do the work once each, beside those that are busy; gives locks,
+        free afterwards."""
         with self._lock:
             while self.roll[1] < min(times + busy, MOST):
                 box = self.roll[0] + 8 * BOX * self.roll[1]
                 threading.Thread(
-                    target=_live, args=(self._work, self._at_work, box), name="linkwork", daemon=True
+                    target=_live,
+                    args=(self._work, self._at_work, box),
+                    name="linkwork",
+                    daemon=True,
                 ).start()
                 self.roll[1] += 1
         locks = []

@@ -1,4 +1,5 @@
-"""Writer: words, loops and conditions in LLVM's language, for the few functions that every kernel shares."""
+"""Writer: words, loops and conditions in LLVM's language,
+for the few functions that every kernel shares."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The random test arm of [Safeea2019] with any number of joints.
 
-Draws of MATLAB's default generator (Mersenne twister, seed 5489), in the order of the authors' data file: alpha, a, d,
-centres of mass, masses, then for each link three angles x, y, z and three eigenvalues e with I = R' diag(e) R,
-R = Rx(x) Ry(y) Rz(z). Five joints give the published robot "christoffel-5". The inertias are positive definite and need
-not satisfy the triangle inequality.
+Draws of MATLAB's default generator (Mersenne twister, seed 5489), in the order of the authors' data
+file: alpha, a, d, centres of mass, masses, then for each link three angles x, y, z and three
+eigenvalues e with I = R' diag(e) R, R = Rx(x) Ry(y) Rz(z). Five joints give the published robot
+"christoffel-5". The inertias are positive definite and need not satisfy the triangle inequality.
 """
 
 from __future__ import annotations

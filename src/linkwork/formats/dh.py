@@ -3,10 +3,11 @@
     standard   T_{i-1,i} = Rz(theta) Tz(d) Tx(a) Rx(alpha)      row i places frame i, its joint moves about z of i - 1
     modified   T_{i-1,i} = Rx(alpha) Tx(a) Rz(theta) Tz(d)      (Craig) its joint moves about z of frame i itself
 
-with theta + offset + q in the place of theta for a revolute joint, d + offset + q in the place of d for a prismatic
-one. Body "base" is frame 0 and body "link1" frame 1, in either convention. In linkwork the axis of a revolute joint
-passes through the origin of the body it turns; where a row's frame lies beside the axis (standard convention, a not 0)
-a massless body "link1_axis" turns, and link1 is fixed to it.
+with theta + offset + q in the place of theta for a revolute joint, d + offset + q in the place of d
+for a prismatic one. Body "base" is frame 0 and body "link1" frame 1, in either convention. In
+linkwork the axis of a revolute joint passes through the origin of the body it turns; where a row's
+frame lies beside the axis (standard convention, a not 0) a massless body "link1_axis" turns, and
+link1 is fixed to it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,21 @@ from linkwork.model.rotation import about
 from linkwork.model.validation import validated
 
 CONVENTIONS = ("standard", "modified")
-KEYS = ("a", "alpha", "d", "theta", "joint", "offset", "mass", "com", "inertia", "parent", "limits", "name", "link")
+KEYS = (
+    "a",
+    "alpha",
+    "d",
+    "theta",
+    "joint",
+    "offset",
+    "mass",
+    "com",
+    "inertia",
+    "parent",
+    "limits",
+    "name",
+    "link",
+)
 JOINTS = ("revolute", "prismatic")
 BASE = "base"
 Z_AXIS: Vector = (0.0, 0.0, 1.0)
@@ -36,7 +51,8 @@ Z_AXIS: Vector = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row. Angles [rad], lengths [m]; `matter` in axes of frame i; `parent` the row it hangs on, None: the base."""
+    """One row. Angles [rad], lengths [m]; `matter` in axes of frame i;
+    `parent` the row it hangs on, None: the base."""
 
     joint: str = "revolute"
     a: Number = 0.0
@@ -61,18 +77,27 @@ class DHTable(list[dict[str, Any]]):
     base   T_world_frame0 (4, 4 nested lists); tool: T_frame_n_tip, the tip being the last body
     """
 
-    def __init__(self, rows: Iterable[dict[str, Any]], convention: str, base: Placement, tool: Placement) -> None:
+    def __init__(
+        self, rows: Iterable[dict[str, Any]], convention: str, base: Placement, tool: Placement
+    ) -> None:
         super().__init__(rows)
         self.convention, self.base, self.tool = convention, base, tool
 
 
-def transform(convention: str, a: Number = 0.0, alpha: Number = 0.0, d: Number = 0.0, theta: Number = 0.0) -> Placement:
+def transform(
+    convention: str, a: Number = 0.0, alpha: Number = 0.0, d: Number = 0.0, theta: Number = 0.0
+) -> Placement:
     """T_{i-1,i} of a row at q = 0."""
-    across, along = Placement(about("x", alpha), (a, 0.0, 0.0)), Placement(about("z", theta), (0.0, 0.0, d))
+    across, along = (
+        Placement(about("x", alpha), (a, 0.0, 0.0)),
+        Placement(about("z", theta), (0.0, 0.0, d)),
+    )
     return along @ across if convention == "standard" else across @ along
 
 
-def dh_model(rows: Sequence[Mapping[str, Any]], convention: str, check: str = "physical", name: str = "dh") -> Model:
+def dh_model(
+    rows: Sequence[Mapping[str, Any]], convention: str, check: str = "physical", name: str = "dh"
+) -> Model:
     """The model of a table; see `Robot.from_dh` for the rows."""
     choice(convention, CONVENTIONS, "from_dh: convention")
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
@@ -89,7 +114,8 @@ def dh_model(rows: Sequence[Mapping[str, Any]], convention: str, check: str = "p
 def links(
     rows: Sequence[Row], convention: str, base: Placement = HERE, root: str | None = None
 ) -> tuple[list[Body], list[Joint]]:
-    """Bodies and joints of rows that stand at `base` on the body `root`, or on a body "base" of their own."""
+    """Bodies and joints of rows that stand at `base` on the body `root`,
+    or on a body "base" of their own."""
     bodies: list[Body] = []
     joints: list[Joint] = []
     if root is None:
@@ -123,23 +149,41 @@ def links(
         if after is not None:
             bodies.append(Body(moved, has_inertia=False))
             joints.append(Joint(f"{joint}_link", "fixed", moved, link, after))
-        bodies.append(Body(link, row.matter or MassProperties(), has_inertia=row.matter is not None, note=row.note))
+        bodies.append(
+            Body(
+                link,
+                row.matter or MassProperties(),
+                has_inertia=row.matter is not None,
+                note=row.note,
+            )
+        )
     return bodies, joints
 
 
 def _split(row: Row, convention: str) -> tuple[Placement, Vector, Placement | None]:
-    """(T_parent_joint, axis, T_joint_link): their product is the row at q = 0; an offset lies before the joint.
+    """(T_parent_joint, axis, T_joint_link): their product is the row at q = 0;
+    an offset lies before the joint.
 
     None in the place of T_joint_link: the link itself moves, no body is needed between.
     """
     turns = row.joint == "revolute"
     whole = transform(convention, row.a, row.alpha, row.d, row.theta)
     if _is_zero(row.offset) and (convention == "modified" or not turns or _is_zero(row.a)):
-        return whole, Z_AXIS if convention == "modified" else whole.rotation[2], None  # z of frame i - 1 in axes of i
-    zero = Placement(about("z", row.offset)) if turns else Placement(position=(0.0, 0.0, row.offset))
+        # z of frame i - 1 in axes of i
+        return (
+            whole,
+            Z_AXIS if convention == "modified" else whole.rotation[2],
+            None,
+        )
+    zero = (
+        Placement(about("z", row.offset)) if turns else Placement(position=(0.0, 0.0, row.offset))
+    )
     if convention == "standard":
         return zero, Z_AXIS, whole
-    across, along = transform(convention, row.a, row.alpha), transform(convention, d=row.d, theta=row.theta)
+    across, along = (
+        transform(convention, row.a, row.alpha),
+        transform(convention, d=row.d, theta=row.theta),
+    )
     return across @ zero, Z_AXIS, along
 
 
@@ -150,12 +194,17 @@ def _is_zero(x: Number) -> bool:
 def _read(row: Mapping[str, Any], i: int) -> Row:
     who = f"from_dh: row {i}"
     if not isinstance(row, Mapping):
-        raise InvalidInput(f"{who} is a {type(row).__name__}, expected a mapping with {', '.join(KEYS)}")
+        raise InvalidInput(
+            f"{who} is a {type(row).__name__}, expected a mapping with {', '.join(KEYS)}"
+        )
     for key in row:
         if key not in KEYS:
-            raise InvalidInput(f'{who} has the key "{key}"{did_you_mean(key, KEYS)}; a row has {", ".join(KEYS)}')
+            raise InvalidInput(
+                f'{who} has the key "{key}"{did_you_mean(key, KEYS)}; a row has {", ".join(KEYS)}'
+            )
     numbers: dict[str, Any] = {
-        k: float(finite(row.get(k, 0.0), (), f"{who}: {k}")) for k in ("a", "alpha", "d", "theta", "offset")
+        k: float(finite(row.get(k, 0.0), (), f"{who}: {k}"))
+        for k in ("a", "alpha", "d", "theta", "offset")
     }
     return Row(
         choice(row.get("joint", "revolute"), JOINTS, f"{who}: joint"),
@@ -177,7 +226,10 @@ def _parent(row: Mapping[str, Any], i: int, who: str) -> int | None:
     except TypeError:
         at = -2
     if not -1 <= at < i:
-        raise InvalidInput(f"{who}: parent is {parent!r}, expected the index of an earlier row, or None for the base")
+        raise InvalidInput(
+            f"{who}: parent is {parent!r}, expected the index of an earlier row, or None for "
+            "the base"
+        )
     return None if at == -1 else at
 
 

@@ -1,7 +1,8 @@
-"""DH rows of a model: read off its own frames where these are DH frames, else made with common normals.
+"""DH rows of a model: read off its own frames where these are DH frames,
+else made with common normals.
 
-A chain of revolute and prismatic joints always has DH rows; a tree has them only where its own frames fit, because a
-frame of a row has one z axis and a link with two joints needs two.
+A chain of revolute and prismatic joints always has DH rows; a tree has them only where its own
+frames fit, because a frame of a row has one z axis and a link with two joints needs two.
 """
 
 from __future__ import annotations
@@ -22,15 +23,17 @@ from linkwork.model.number import times
 from linkwork.model.placement import HERE, Placement
 
 _FITS = 1e-12
-"""An entry that a DH transform has as zero may be this large (relative to 1, or to the robot's size for lengths)."""
+"""An entry that a DH transform has as zero may be this large (relative to 1, or to the robot's size
+for lengths)."""
 _PARALLEL = 1e-9
-"""Sine of the angle below which two axes count as parallel: their common normal has no direction of its own."""
+"""Sine of the angle below which two axes count as parallel:
+their common normal has no direction of its own."""
 
 
 @dataclass
 class _Moving:
-    """A moving joint: T_parent_joint from the frame of the link before, T_joint_link (None: the link itself moves), and
-    all matter it carries."""
+    """A moving joint: T_parent_joint from the frame of the link before, T_joint_link
+    (None: the link itself moves), and all matter it carries."""
 
     joint: Joint
     parent: int | None
@@ -56,24 +59,34 @@ def dh_rows(model: Model, convention: str) -> DHTable:
 def _standing_on(moving: list[_Moving], base: Placement) -> list[_Moving]:
     """The same joints, those on the base seen from `base`."""
     back = base.inverse()
-    return [replace(m, before=back @ m.before) if m.parent is None and base != HERE else m for m in moving]
+    return [
+        replace(m, before=back @ m.before) if m.parent is None and base != HERE else m
+        for m in moving
+    ]
 
 
 def _refuse_what_rows_cannot_hold(model: Model) -> None:
     for joint in model.joints:
         if not (joint.kind.is_fixed or joint.kind.is_hinge or joint.kind.is_slide):
             raise NotPossible(
-                f'to_dh: joint "{joint.name}" of robot "{model.name}" is {joint.type}; a DH row holds one revolute or '
+                f'to_dh: joint "{joint.name}" of robot "{model.name}" is {joint.type}; a DH row '
+                "holds one revolute or "
                 "prismatic joint"
             )
         if joint.mimic is not None:
-            raise NotPossible(f'to_dh: joint "{joint.name}" mimics "{joint.mimic.joint}", which no DH row can say')
+            raise NotPossible(
+                f'to_dh: joint "{joint.name}" mimics "{joint.mimic.joint}", which no DH row can say'
+            )
     if model.elements:
-        raise NotPossible(f'to_dh: robot "{model.name}" has {len(model.elements)} closed-loop elements, DH rows none')
+        raise NotPossible(
+            f'to_dh: robot "{model.name}" has {len(model.elements)} closed-loop elements, DH '
+            "rows none"
+        )
 
 
 def _moving(model: Model) -> list[_Moving]:
-    """Moving joints, parents first, seen from link frames: a massless body with one fixed child only carries it."""
+    """Moving joints, parents first, seen from link frames:
+    a massless body with one fixed child only carries it."""
     below: dict[str | None, list[Joint]] = {}
     for joint in model.joints:
         below.setdefault(joint.parent, []).append(joint)
@@ -81,7 +94,9 @@ def _moving(model: Model) -> list[_Moving]:
     children = {joint.child for joint in model.joints}
     moving: list[_Moving] = []
     # (joint, row it hangs on, T from that row's link frame to the joint's parent)
-    stack: list[tuple[Joint, int | None, Placement]] = [(j, None, HERE) for j in reversed(below.get(None, []))]
+    stack: list[tuple[Joint, int | None, Placement]] = [
+        (j, None, HERE) for j in reversed(below.get(None, []))
+    ]
     for body in model.bodies:
         if body.name not in children:
             stack += [(joint, None, HERE) for joint in reversed(below.get(body.name, []))]
@@ -90,11 +105,15 @@ def _moving(model: Model) -> list[_Moving]:
         if joint.type == "fixed":
             if row is not None:
                 _add(moving[row], bodies[joint.child], T @ joint.placement)
-            stack += [(each, row, T @ joint.placement) for each in reversed(below.get(joint.child, []))]
+            stack += [
+                (each, row, T @ joint.placement) for each in reversed(below.get(joint.child, []))
+            ]
             continue
         link, after, rest = joint.child, None, below.get(joint.child, [])
         carrier = bodies[joint.child]
-        if not (carrier.has_inertia or carrier.points or carrier.visuals) and [j.type for j in rest] == ["fixed"]:
+        if not (carrier.has_inertia or carrier.points or carrier.visuals) and [
+            j.type for j in rest
+        ] == ["fixed"]:
             link, after, rest = rest[0].child, rest[0].placement, below.get(rest[0].child, [])
         matter = bodies[link].mass_properties if bodies[link].has_inertia else None
         moving.append(_Moving(joint, row, T @ joint.placement, after, link, matter))
@@ -110,7 +129,9 @@ def _add(row: _Moving, body: Any, T_link_body: Placement) -> None:
 
 def _own_rows(moving: list[_Moving], convention: str) -> list[dict[str, Any]] | None:
     """Rows from the frames the model has, or None where one of them is no DH frame."""
-    size = max(1.0, *(abs(x) for m in moving for x in (*m.before.position, *(m.after or HERE).position)))
+    size = max(
+        1.0, *(abs(x) for m in moving for x in (*m.before.position, *(m.after or HERE).position))
+    )
     rows = []
     for i, m in enumerate(moving):
         parameters = (_standard_row if convention == "standard" else _modified_row)(m, size)
@@ -121,7 +142,8 @@ def _own_rows(moving: list[_Moving], convention: str) -> list[dict[str, Any]] | 
 
 
 def _standard_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | None:
-    """(parameters, offset) where the joint moves about (along) z of the frame before and the row's form fits."""
+    """(parameters, offset) where the joint moves about (along) z of the frame before and the row's
+    form fits."""
     turns = not m.joint.kind.is_slide
     along = times(m.before.rotation, m.joint.axis)
     beside = max(map(abs, m.before.position[:2])) if turns else 0.0
@@ -135,7 +157,8 @@ def _standard_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | N
 
 
 def _modified_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | None:
-    """(parameters, offset) where the joint moves about (along) its own z and the row's form fits."""
+    """(parameters, offset) where the joint moves about (along) its own z and the row's form
+    fits."""
     x, y, z = m.joint.axis
     across, along = _modified(m.before, size), _modified(m.after or HERE, size)
     if max(abs(x), abs(y), abs(z - 1.0)) > _FITS or across is None or along is None:
@@ -145,7 +168,12 @@ def _modified_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | N
     free, other = ("d", "theta") if m.joint.kind.is_slide else ("theta", "d")
     if abs(along["a"]) + abs(along["alpha"]) + abs(across[other]) > _FITS * size:
         return None
-    parameters = {"a": across["a"], "alpha": across["alpha"], "d": along["d"], "theta": along["theta"]}
+    parameters = {
+        "a": across["a"],
+        "alpha": across["alpha"],
+        "d": along["d"],
+        "theta": along["theta"],
+    }
     return parameters, across[free]
 
 
@@ -166,7 +194,12 @@ def _standard(T: Placement, size: float) -> dict[str, float] | None:
     c, s = math.cos(theta), math.sin(theta)
     if abs(R[2][0]) > _FITS or abs(c * p[1] - s * p[0]) > _FITS * size:
         return None
-    return {"a": c * p[0] + s * p[1], "alpha": math.atan2(R[2][1], R[2][2]), "d": p[2], "theta": theta}
+    return {
+        "a": c * p[0] + s * p[1],
+        "alpha": math.atan2(R[2][1], R[2][2]),
+        "d": p[2],
+        "theta": theta,
+    }
 
 
 def _modified(T: Placement, size: float) -> dict[str, float] | None:
@@ -176,14 +209,25 @@ def _modified(T: Placement, size: float) -> dict[str, float] | None:
     c, s = math.cos(alpha), math.sin(alpha)
     if abs(R[0][2]) > _FITS or abs(c * p[1] + s * p[2]) > _FITS * size:
         return None
-    return {"a": p[0], "alpha": alpha, "d": c * p[2] - s * p[1], "theta": math.atan2(-R[0][1], R[0][0])}
+    return {
+        "a": p[0],
+        "alpha": alpha,
+        "d": c * p[2] - s * p[1],
+        "theta": math.atan2(-R[0][1], R[0][0]),
+    }
 
 
-def _row(i: int, m: _Moving, parameters: dict[str, float], offset: float, matter: Any) -> dict[str, Any]:
+def _row(
+    i: int, m: _Moving, parameters: dict[str, float], offset: float, matter: Any
+) -> dict[str, Any]:
     row: dict[str, Any] = {**parameters, "joint": PRISMATIC if m.joint.kind.is_slide else REVOLUTE}
     row["offset"] = offset
     if matter is not None:
-        row |= {"mass": float(matter.mass), "com": tuple(matter.com), "inertia": tuple(map(tuple, matter.inertia))}
+        row |= {
+            "mass": float(matter.mass),
+            "com": tuple(matter.com),
+            "inertia": tuple(map(tuple, matter.inertia)),
+        }
     if m.parent != (i - 1 if i else None):
         row["parent"] = m.parent
     if m.joint.limits:
@@ -194,7 +238,12 @@ def _row(i: int, m: _Moving, parameters: dict[str, float], offset: float, matter
 def _limits(limit: Limits) -> Any:
     if limit == Limits(limit.lower, limit.upper):
         return (limit.lower, limit.upper)
-    known = {"lower": limit.lower, "upper": limit.upper, "velocity": limit.velocity, "effort": limit.effort}
+    known = {
+        "lower": limit.lower,
+        "upper": limit.upper,
+        "velocity": limit.velocity,
+        "effort": limit.effort,
+    }
     return known if math.isinf(limit.acceleration) else known | {"acceleration": limit.acceleration}
 
 
@@ -204,7 +253,8 @@ def _made_rows(model: Model, moving: list[_Moving], convention: str) -> DHTable:
         if m.parent != (i - 1 if i else None):
             on = "the base" if m.parent is None else f'"{moving[m.parent].link}"'
             raise NotPossible(
-                f'to_dh: joint "{m.joint.name}" of robot "{model.name}" branches off {on}; its frames are no DH '
+                f'to_dh: joint "{m.joint.name}" of robot "{model.name}" branches off {on}; its '
+                "frames are no DH "
                 "frames, and rows made with common normals describe one chain (see robot.subchain)"
             )
     T = HERE
@@ -223,16 +273,20 @@ def _made_rows(model: Model, moving: list[_Moving], convention: str) -> DHTable:
         parameters = (_standard if convention == "standard" else _modified)(step, 1e3 * size)
         if parameters is None:
             raise NotPossible(
-                f'to_dh: joint "{m.joint.name}" of robot "{model.name}" is {size:.3g} m away from its neighbour; '
+                f'to_dh: joint "{m.joint.name}" of robot "{model.name}" is {size:.3g} m away from '
+                "its neighbour; "
                 "rounding at that distance leaves no common normal"
             )
-        matter = None if m.matter is None else m.matter.seen_from(frames[i + 1].inverse() @ links[i])
+        matter = (
+            None if m.matter is None else m.matter.seen_from(frames[i + 1].inverse() @ links[i])
+        )
         rows.append(_row(i, m, parameters, 0.0, matter))
     return DHTable(rows, convention, base, frames[-1].inverse() @ links[-1])
 
 
 def _standard_frames(points: list[np.ndarray], axes: list[np.ndarray]) -> list[Placement]:
-    """Frames 0..n: z of frame i is the axis of joint i + 1, x the common normal from the axis before."""
+    """Frames 0..n: z of frame i is the axis of joint i + 1,
+    x the common normal from the axis before."""
     x = _across(axes[0])
     frames = [_frame(points[0], axes[0], x)]
     origin = points[0]
@@ -244,7 +298,8 @@ def _standard_frames(points: list[np.ndarray], axes: list[np.ndarray]) -> list[P
 
 
 def _modified_frames(points: list[np.ndarray], axes: list[np.ndarray]) -> list[Placement]:
-    """Frames 0..n: z of frame i is the axis of joint i, x the common normal to the axis after; frame 0 is frame 1."""
+    """Frames 0..n: z of frame i is the axis of joint i, x the common normal to the axis after;
+    frame 0 is frame 1."""
     x, feet, normals = _across(axes[0]), [], []
     for i in range(len(axes) - 1):
         x, far = _common_normal(points[i], axes[i], points[i + 1], axes[i + 1], x)
@@ -256,8 +311,11 @@ def _modified_frames(points: list[np.ndarray], axes: list[np.ndarray]) -> list[P
     return [frames[0], *frames]
 
 
-def _common_normal(p: np.ndarray, z: np.ndarray, p2: np.ndarray, z2: np.ndarray, x: np.ndarray) -> tuple[Any, Any]:
-    """(direction from the first axis to the second, its foot on the second); for parallel axes through p."""
+def _common_normal(
+    p: np.ndarray, z: np.ndarray, p2: np.ndarray, z2: np.ndarray, x: np.ndarray
+) -> tuple[Any, Any]:
+    """(direction from the first axis to the second, its foot on the second);
+    for parallel axes through p."""
     n = np.cross(z, z2)
     sine = float(np.linalg.norm(n))
     if sine < _PARALLEL:
@@ -265,7 +323,8 @@ def _common_normal(p: np.ndarray, z: np.ndarray, p2: np.ndarray, z2: np.ndarray,
         across = foot - p
         distance = float(np.linalg.norm(across))
         return (across / distance if distance > 1e-9 else _made_across(x, z2)), foot
-    # the point of the second axis nearest to the first: (p2 + t z2 - p) is a multiple of n plus one of z
+    # the point of the second axis nearest to the first:
+    # (p2 + t z2 - p) is a multiple of n plus one of z
     foot = p2 + z2 * float(np.dot(np.cross(p - p2, z), -n) / sine**2)
     n = n / sine
     return (n if float(n @ (foot - p)) >= 0.0 else -n), foot

@@ -1,8 +1,8 @@
 """Expressions: arithmetic in a description, on numbers or on symbols, and nothing else.
 
-The text is parsed by Python's own parser and only the nodes of a short table are understood: numbers, names of
-variables, + - * / ** %, and the functions below. There are no attributes, no subscripts, no strings, no calls of
-anything else, so an expression can compute but not act.
+The text is parsed by Python's own parser and only the nodes of a short table are understood:
+numbers, names of variables, + - * / ** %, and the functions below. There are no attributes, no
+subscripts, no strings, no calls of anything else, so an expression can compute but not act.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Pow: operator.pow,
     ast.Mod: lambda a, b: casadi.fmod(a, b) if is_symbol(a) or is_symbol(b) else math.fmod(a, b),
 }
-_UNARY: dict[type[ast.unaryop], Callable[[Number], Number]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
+_UNARY: dict[type[ast.unaryop], Callable[[Number], Number]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+}
 
 _Function: TypeAlias = tuple[int | None, Callable[..., Number], Callable[..., Number]]
 """(number of arguments or None for one or more, function of numbers, function of symbols)"""
@@ -83,7 +86,8 @@ class Expression:
     names: frozenset[str]
 
     def value(self, variables: Mapping[str, Number], angle: str = "rad") -> Number:
-        """The number (or symbol) for these variables; angles of sin, atan2, ... are in the unit `angle`."""
+        """The number (or symbol) for these variables; angles of sin, atan2, ...
+        are in the unit `angle`."""
         try:
             result = _value(self.tree, variables, _TURN[angle])
         except (ArithmeticError, ValueError) as error:
@@ -93,7 +97,8 @@ class Expression:
         return result if is_symbol(result) else float(result)
 
     def dimension(self, dimensions: Mapping[str, str | None]) -> str | None:
-        """The dimension that a sum of variables of one dimension has; None where products leave it open."""
+        """The dimension that a sum of variables of one dimension has;
+        None where products leave it open."""
         return _dimension(self.tree, dimensions, self.text)
 
 
@@ -108,11 +113,15 @@ def parse_expression(text: str) -> Expression:
         raise ExpressionError(f'"{shown}" has the character {odd[0]!r}{power}, expected arithmetic')
     glued = _GLUED.search(text)
     if glued:
-        raise ExpressionError(f'"{shown}" has the number {glued[0]} run into a word, expected an operator between')
+        raise ExpressionError(
+            f'"{shown}" has the number {glued[0]} run into a word, expected an operator between'
+        )
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise ExpressionError(f'"{shown}" is not arithmetic: {getattr(error, "msg", error)}') from None
+        raise ExpressionError(
+            f'"{shown}" is not arithmetic: {getattr(error, "msg", error)}'
+        ) from None
     names: set[str] = set()
     _check(tree, names, 0)
     return Expression(text.strip(), tree, frozenset(names))
@@ -141,7 +150,8 @@ def _check(node: ast.expr, names: set[str], depth: int) -> None:
                 _check(argument, names, depth + 1)
         case _:
             raise ExpressionError(
-                f"{type(node).__name__} is not arithmetic; expected numbers, variables, + - * / ** % and the "
+                f"{type(node).__name__} is not arithmetic; expected numbers, variables, + - * / ** "
+                "% and the "
                 f"functions {', '.join(FUNCTIONS)}"
             )
 
@@ -151,7 +161,9 @@ def _check_call(name: str, count: int) -> None:
         raise ExpressionError(f'unknown function "{name}"{did_you_mean(name, FUNCTIONS)}')
     expected = FUNCTIONS[name][0]
     if count == 0 or (expected is not None and count != expected):
-        raise ExpressionError(f"{name}(...) has {count} arguments, expected {expected or 'one or more'}")
+        raise ExpressionError(
+            f"{name}(...) has {count} arguments, expected {expected or 'one or more'}"
+        )
 
 
 def _value(node: ast.expr, variables: Mapping[str, Number], turn: float) -> Number:
@@ -169,7 +181,9 @@ def _value(node: ast.expr, variables: Mapping[str, Number], turn: float) -> Numb
         case ast.BinOp(left=left, op=op, right=right):
             return _BINARY[type(op)](_value(left, variables, turn), _value(right, variables, turn))
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _called(name, [_value(argument, variables, turn) for argument in arguments], turn)
+            return _called(
+                name, [_value(argument, variables, turn) for argument in arguments], turn
+            )
     raise AssertionError(f"unchecked node {node!r}")
 
 
@@ -197,7 +211,9 @@ def _dimension(node: ast.expr, dimensions: Mapping[str, str | None], text: str) 
             return None
     summands = [d for d in (_dimension(part, dimensions, text) for part in parts) if d is not None]
     if len(set(summands)) > 1:
-        raise ExpressionError(f'"{text}" adds a {summands[0]} to a {next(d for d in summands if d != summands[0])}')
+        raise ExpressionError(
+            f'"{text}" adds a {summands[0]} to a {next(d for d in summands if d != summands[0])}'
+        )
     return summands[0] if summands else None
 
 

@@ -1,4 +1,5 @@
-"""Files: bounded reading and atomic writing, with the operating system's refusals as linkwork errors."""
+"""Files: bounded reading and atomic writing, with the operating system's refusals as linkwork
+errors."""
 
 from __future__ import annotations
 
@@ -18,11 +19,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGEST = 16 * 2**20
-"""Largest description that is read [bytes]. Published ones stay below 1 MB; a parser may need 20 times the file."""
+"""Largest description that is read [bytes]. Published ones stay below 1 MB;
+a parser may need 20 times the file."""
 
 
 def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
-    """The content of a regular file, refused before reading when it is larger than `largest` bytes."""
+    """The content of a regular file, refused before reading when it is larger than `largest`
+    bytes."""
     shown = file_name(path)
     try:
         with open(shown, "rb", opener=_opened_without_waiting) as file:
@@ -39,20 +42,23 @@ def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     except IsADirectoryError:
         raise InvalidFile(f"{shown}: is a folder, expected a robot description") from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise InvalidFile(f"{shown!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InvalidFile(
+            f"{shown!r}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
     if len(content) > largest:
         raise InvalidFile(_too_large(shown, len(content), largest))
     return content
 
 
 def collected_later(read: Callable[P, T]) -> Callable[P, T]:
-    """`read` with Python's cycle collector at rest: going through a growing tree again and again takes a third of the
-    time of a large file. What a file can make is bounded by the readers.
+    """`read` with Python's cycle collector at rest: going through a growing tree again and again
+    takes a third of the time of a large file. What a file can make is bounded by the readers.
     """
 
     @functools.wraps(read)
     def reading(*args: P.args, **options: P.kwargs) -> T:
-        if not gc.isenabled():  # the caller's wish, or another thread that reads and will switch it on again
+        # the caller's wish, or another thread that reads and will switch it on again
+        if not gc.isenabled():
             return read(*args, **options)
         gc.disable()
         try:
@@ -74,8 +80,8 @@ def file_name(path: str | bytes | os.PathLike[str]) -> str:
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a whole file or nothing: a temporary file beside it, then a rename.
 
-    A reader never sees half a file, and an old file survives a full disk. A symbolic link is followed, the
-    permissions of an old file are kept.
+    A reader never sees half a file, and an old file survives a full disk. A symbolic link is
+    followed, the permissions of an old file are kept.
     """
     shown = file_name(path)
     if "\0" in shown:
@@ -117,12 +123,16 @@ def made_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def _opened_without_waiting(path: str, flags: int) -> int:
-    """Open without blocking, so that a named pipe without a writer is refused and not waited for."""
+    """Open without blocking, so that a named pipe without a writer is refused and not waited
+    for."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _too_large(shown: str, size: int, largest: int) -> str:
-    return f"{shown}: is {size / 2**20:.0f} MB, linkwork reads descriptions up to {largest / 2**20:.0f} MB"
+    return (
+        f"{shown}: is {size / 2**20:.0f} MB, linkwork reads descriptions up to "
+        f"{largest / 2**20:.0f} MB"
+    )
 
 
 def _nearest_file(shown: str) -> str:

@@ -1,7 +1,8 @@
 """Installed descriptions: files of the package robot_descriptions that are already on this disk.
 
-Importing one of its modules clones a repository when it is missing. So nothing is imported: the module's text is read
-and its few constants are followed, with the local clone in the place of the call that would fetch it.
+Importing one of its modules clones a repository when it is missing. So nothing is imported: the
+module's text is read and its few constants are followed, with the local clone in the place of the
+call that would fetch it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ _ENDING = "_description"
 
 
 def installed_names() -> list[str]:
-    """Names that the package knows, with a clone on this disk or not; empty where it is not installed."""
+    """Names that the package knows, with a clone on this disk or not;
+    empty where it is not installed."""
     folder = _package()
     if folder is None:
         return []
@@ -47,14 +49,19 @@ def _package() -> Path | None:
 
 
 def _cache_paths(folder: Path) -> dict[str, str]:
-    """Repository name -> folder of its clone inside the cache, from the table in _repositories.py."""
+    """Repository name -> folder of its clone inside the cache, from the table in
+    _repositories.py."""
     paths: dict[str, str] = {}
     for node in ast.walk(_parsed(folder / "_repositories.py")):
         if not isinstance(node, ast.Dict):
             continue
         for key, value in zip(node.keys, node.values):
             if isinstance(key, ast.Constant) and isinstance(value, ast.Call):
-                words = {k.arg: k.value.value for k in value.keywords if isinstance(k.value, ast.Constant)}
+                words = {
+                    k.arg: k.value.value
+                    for k in value.keywords
+                    if isinstance(k.value, ast.Constant)
+                }
                 if isinstance(words.get("cache_path"), str):
                     paths[str(key.value)] = str(words["cache_path"])
     return paths
@@ -80,9 +87,15 @@ def _text(node: ast.expr, known: dict[str, str], cache_paths: dict[str, str]) ->
             return known.get(name)
         case ast.Call(func=ast.Attribute(attr="join"), args=arguments):
             parts = [_text(each, known, cache_paths) for each in arguments]
-            return None if None in parts else os.path.join(*[part for part in parts if part is not None])
+            return (
+                None
+                if None in parts
+                else os.path.join(*[part for part in parts if part is not None])
+            )
         case ast.Call(func=ast.Name(id="_clone_to_cache"), args=[ast.Constant(value=name), *_]):
-            cache = os.path.expanduser(os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions"))
+            cache = os.path.expanduser(
+                os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions")
+            )
             clone = os.path.join(cache, cache_paths.get(str(name), ""))
             return clone if name in cache_paths and os.path.isdir(clone) else None
     return None

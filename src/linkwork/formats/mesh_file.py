@@ -17,7 +17,8 @@ _HEADER = 84
 
 @dataclass(frozen=True)
 class MeshPart:
-    """vertices (n, 3) in the file's unit, faces (m, 3), and the colour the file gives it, if any (0 .. 255)."""
+    """vertices (n, 3) in the file's unit, faces (m, 3), and the colour the file gives it,
+    if any (0 .. 255)."""
 
     vertices: np.ndarray
     faces: np.ndarray
@@ -26,9 +27,12 @@ class MeshPart:
 
 @lru_cache(maxsize=512)
 def read_mesh(path: str) -> tuple[MeshPart, ...]:
-    """The parts of a mesh file; equal corners of a part are one vertex. Their arrays are never written to."""
+    """The parts of a mesh file; equal corners of a part are one vertex.
+    Their arrays are never written to."""
     data = Path(path).read_bytes()
-    if len(data) >= _HEADER and len(data) == _HEADER + _TRIANGLE.itemsize * int.from_bytes(data[80:84], "little"):
+    if len(data) >= _HEADER and len(data) == _HEADER + _TRIANGLE.itemsize * int.from_bytes(
+        data[80:84], "little"
+    ):
         corners = np.frombuffer(data, _TRIANGLE, offset=_HEADER)["corners"].reshape(-1, 3)
         parts = [MeshPart(*_merged(corners))] if len(corners) else []
     else:
@@ -42,7 +46,9 @@ def read_mesh(path: str) -> tuple[MeshPart, ...]:
 
 def stl_of(path: str) -> bytes:
     """A mesh file of any kind that can be read, as a binary STL; its parts become one."""
-    corners = np.concatenate([part.vertices[part.faces].reshape(-1, 3, 3) for part in read_mesh(path)])
+    corners = np.concatenate(
+        [part.vertices[part.faces].reshape(-1, 3, 3) for part in read_mesh(path)]
+    )
     rows = np.zeros(len(corners), dtype=_TRIANGLE)
     rows["corners"] = corners
     return b"\0" * 80 + len(rows).to_bytes(4, "little") + rows.tobytes()
@@ -50,7 +56,8 @@ def stl_of(path: str) -> bytes:
 
 def _merged(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners (3 m, 3) of loose triangles -> vertices that neighbours share, faces."""
-    rows = np.ascontiguousarray(corners + np.float32(0.0))  # -0.0 becomes 0.0: equal numbers, equal bytes
+    # -0.0 becomes 0.0: equal numbers, equal bytes
+    rows = np.ascontiguousarray(corners + np.float32(0.0))
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * 3))).ravel()
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
     return rows[first], index.reshape(-1, 3).astype(np.uint32)
@@ -67,7 +74,11 @@ def _by_trimesh(path: str) -> list[MeshPart]:
         loaded: Any = trimesh.load(path)
         meshes = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
         return [
-            MeshPart(np.array(mesh.vertices, dtype=np.float32), np.array(mesh.faces, dtype=np.uint32), _color(mesh))
+            MeshPart(
+                np.array(mesh.vertices, dtype=np.float32),
+                np.array(mesh.faces, dtype=np.uint32),
+                _color(mesh),
+            )
             for mesh in meshes
             if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)
         ]

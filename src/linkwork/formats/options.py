@@ -30,7 +30,8 @@ class RootedReading(Reading, total=False):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What to do with what a file says; `reader` is what errors call the function that was asked. See `read_urdf`."""
+    """What to do with what a file says; `reader` is what errors call the function that was asked.
+    See `read_urdf`."""
 
     reader: str
     check: str = "any"
@@ -46,8 +47,15 @@ class ReadOptions:
     @classmethod
     def of(cls, reader: str, options: Mapping[str, Any], rooted: bool = True) -> ReadOptions:
         """The options of a call by name; `rooted`: whether `root` is among them."""
-        names = [field.name for field in fields(cls) if field.name != "reader" and (rooted or field.name != "root")]
+        names = [
+            field.name
+            for field in fields(cls)
+            if field.name != "reader" and (rooted or field.name != "root")
+        ]
         for name in options:
             if name not in names:
-                raise TypeError(f"{reader}() got an unexpected keyword argument {name!r}{did_you_mean(name, names)}")
+                raise TypeError(
+                    f"{reader}() got an unexpected keyword argument "
+                    f"{name!r}{did_you_mean(name, names)}"
+                )
         return cls(reader, **options)

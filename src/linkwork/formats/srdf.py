@@ -1,7 +1,7 @@
 """SRDF: what MoveIt knows of a robot beside its URDF, as plain data.
 
-Groups, named poses, end effectors, and the pairs of links that no collision check needs to look at. The names are
-those of a robot that the file does not hold: who uses them checks them.
+Groups, named poses, end effectors, and the pairs of links that no collision check needs to look at.
+The names are those of a robot that the file does not hold: who uses them checks them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Group:
 
 @dataclass(frozen=True)
 class NamedPose:
-    """A named pose of a group ("" where the file names none): (joint, its coordinates), ... [rad, m]."""
+    """A named pose of a group ("" where the file names none): (joint, its coordinates), ...
+    [rad, m]."""
 
     name: str
     group: str
@@ -78,7 +79,8 @@ class Sphere:
 class Semantics:
     """A whole SRDF file.
 
-    disabled           pairs without a check; `enabled` are checked although a rule would leave them out
+    disabled           pairs without a check; `enabled` are checked although a rule would leave them
+                       out
     default_disabled   links that are checked only against what `enabled` names
     spheres            spheres that stand for links
     """
@@ -97,7 +99,14 @@ class Semantics:
 
 _VIRTUAL = ("fixed", "planar", "floating")
 _READ = (
-    *("group", "group_state", "end_effector", "virtual_joint", "passive_joint", "disable_collisions"),
+    *(
+        "group",
+        "group_state",
+        "end_effector",
+        "virtual_joint",
+        "passive_joint",
+        "disable_collisions",
+    ),
     *("enable_collisions", "disable_default_collisions", "link_sphere_approximation"),
 )
 
@@ -107,17 +116,23 @@ def read_srdf(path: str | os.PathLike[str], strict: bool | None = None) -> Seman
     return _semantics(read_xml(path), strict)
 
 
-def read_srdf_text(text: str | bytes, name: str = "srdf text", strict: bool | None = None) -> Semantics:
+def read_srdf_text(
+    text: str | bytes, name: str = "srdf text", strict: bool | None = None
+) -> Semantics:
     """What SRDF text says; `name` is what errors call the text."""
     if not isinstance(text, (str, bytes)):
-        raise InvalidInput(f"read_srdf_text: text is a {type(text).__name__}, expected str or bytes")
+        raise InvalidInput(
+            f"read_srdf_text: text is a {type(text).__name__}, expected str or bytes"
+        )
     return _semantics(parse_xml(text, name), strict)
 
 
 def _semantics(robot: Element, strict: bool | None) -> Semantics:
     passed = Passed(strict, robot.source)
     if robot.tag != "robot":
-        raise InvalidFile(f"{robot.source}:{robot.line}: the root element is <{robot.tag[:60]}>, expected <robot>")
+        raise InvalidFile(
+            f"{robot.source}:{robot.line}: the root element is <{robot.tag[:60]}>, expected <robot>"
+        )
     if robot.all("link"):
         raise robot.all("link")[0].error("stands in a file that was to be SRDF; this is URDF")
     for child in robot:
@@ -132,9 +147,13 @@ def _semantics(robot: Element, strict: bool | None) -> Semantics:
         passive_joints=tuple(element.text("name") for element in robot.all("passive_joint")),
         disabled=tuple(_pair(element) for element in robot.all("disable_collisions")),
         enabled=tuple(_pair(element) for element in robot.all("enable_collisions")),
-        default_disabled=tuple(element.text("link") for element in robot.all("disable_default_collisions")),
+        default_disabled=tuple(
+            element.text("link") for element in robot.all("disable_default_collisions")
+        ),
         spheres=tuple(
-            _sphere(at, element) for at in robot.all("link_sphere_approximation") for element in at.all("sphere")
+            _sphere(at, element)
+            for at in robot.all("link_sphere_approximation")
+            for element in at.all("sphere")
         ),
     )
     _check_groups(robot, semantics, passed)
@@ -147,7 +166,9 @@ def _group(element: Element) -> Group:
         name=element.text("name"),
         links=tuple(each.text("name") for each in element.all("link")),
         joints=tuple(each.text("name") for each in element.all("joint")),
-        chains=tuple((each.text("base_link"), each.text("tip_link")) for each in element.all("chain")),
+        chains=tuple(
+            (each.text("base_link"), each.text("tip_link")) for each in element.all("chain")
+        ),
         groups=tuple(each.text("name") for each in element.all("group")),
     )
 
@@ -157,7 +178,9 @@ def _pose(element: Element, passed: Passed) -> NamedPose:
     for joint in element.all("joint"):
         name = joint.text("name")
         if name in joints:
-            passed.plain(joint.error(f'names the joint "{name}" a second time'), "the later value counts")
+            passed.plain(
+                joint.error(f'names the joint "{name}" a second time'), "the later value counts"
+            )
         joints[name] = joint.few("value", 1, 7)
     return NamedPose(element.text("name"), element.text("group", ""), tuple(joints.items()))
 
@@ -171,7 +194,9 @@ def _virtual_joint(element: Element) -> VirtualJoint:
     kind = element.text("type")
     if kind not in _VIRTUAL:
         raise element.error(f'has type "{kind[:60]}", expected one of {", ".join(_VIRTUAL)}')
-    return VirtualJoint(element.text("name"), kind, element.text("parent_frame"), element.text("child_link"))
+    return VirtualJoint(
+        element.text("name"), kind, element.text("parent_frame"), element.text("child_link")
+    )
 
 
 def _pair(element: Element) -> DisabledPair:
@@ -187,7 +212,8 @@ def _sphere(holder: Element, element: Element) -> Sphere:
 
 
 def _check_groups(robot: Element, semantics: Semantics, passed: Passed) -> None:
-    """No name stands for two groups and none holds itself; a name without a group is remarked (published files)."""
+    """No name stands for two groups and none holds itself;
+    a name without a group is remarked (published files)."""
     groups: dict[str, Group] = {}
     for group in semantics.groups:
         if group.name in groups:
@@ -199,8 +225,12 @@ def _check_groups(robot: Element, semantics: Semantics, passed: Passed) -> None:
     known = listed(groups, 6) or "none"
     for who, name in used:
         if name not in groups:
-            passed.remark(f'{who} names the group "{name}", which does not exist; there are {known}')
-    order = TopologicalSorter({name: [each for each in g.groups if each in groups] for name, g in groups.items()})
+            passed.remark(
+                f'{who} names the group "{name}", which does not exist; there are {known}'
+            )
+    order = TopologicalSorter(
+        {name: [each for each in g.groups if each in groups] for name, g in groups.items()}
+    )
     try:
         order.prepare()
     except CycleError as error:

@@ -27,7 +27,9 @@ class Passed:
 
     def __init__(self, strict: bool | None, source: str) -> None:
         if strict is not None and not isinstance(strict, bool):
-            raise InvalidInput(f"strict is {strict!r}, expected None (drawing details warn), False or True")
+            raise InvalidInput(
+                f"strict is {strict!r}, expected None (drawing details warn), False or True"
+            )
         self.strict = strict
         self.source = source
         self._remarks: dict[str, None] = {}  # in order, each once
@@ -35,13 +37,15 @@ class Passed:
         self._suggested = 0
 
     def detail(self, error: InvalidFile, meaning: str = "") -> None:
-        """A detail that changes no mechanics, mostly one that is only drawn: refused by strict=True alone."""
+        """A detail that changes no mechanics, mostly one that is only drawn:
+        refused by strict=True alone."""
         if self.strict is True:
             raise error
         self._note(error, meaning)
 
     def plain(self, error: InvalidFile, meaning: str) -> None:
-        """Something of the mechanics that is wrong as it stands; `meaning` is what strict=False takes it for."""
+        """Something of the mechanics that is wrong as it stands;
+        `meaning` is what strict=False takes it for."""
         if self.strict is not False:
             raise InvalidFile(f"{error} (strict=False: {meaning})")
         self._note(error, meaning)
@@ -53,7 +57,8 @@ class Passed:
         self._remarks[sentence] = None
 
     def near(self, name: str, choices: Iterable[str]) -> str:
-        """`; did you mean "x"?` for the first few names of a file, nothing for the others: work is bounded."""
+        """`; did you mean "x"?` for the first few names of a file, nothing for the others:
+        work is bounded."""
         self._suggested += 1
         return did_you_mean(name, choices) if self._suggested <= MOST_SUGGESTED else ""
 
@@ -64,7 +69,8 @@ class Passed:
             log.warning("%s: %s", self.source, listed(self._remarks))
 
     def _note(self, error: InvalidFile, meaning: str) -> None:
-        """`line 7: ...`, or `other.xml:7: ...` where the line stands in a file that this one includes."""
+        """`line 7: ...`, or `other.xml:7: ...` where the line stands in a file that this one
+        includes."""
         said = str(error)
         prefix = f"{self.source}:"
         place = f"line {said[len(prefix) :]}" if said.startswith(prefix) else said

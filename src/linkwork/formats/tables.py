@@ -28,12 +28,15 @@ def csv_text(columns: Mapping[str, Any]) -> str:
 
 def read_csv(path: str | Path) -> dict[str, np.ndarray]:
     """The columns of numbers (n,) that a file has below its header, at least two rows."""
-    text = read_bounded(path, LARGEST).decode("utf-8-sig", "replace")  # spreadsheets put a mark in front
+    # spreadsheets put a mark in front
+    text = read_bounded(path, LARGEST).decode("utf-8-sig", "replace")
     rows = list(csv.reader(io.StringIO(text)))
     while rows and not rows[-1]:  # blank lines at the end
         rows.pop()
     if len(rows) < 3:
-        raise InvalidFile(f"{path}: has {max(0, len(rows) - 1)} rows below its header, expected at least 2")
+        raise InvalidFile(
+            f"{path}: has {max(0, len(rows) - 1)} rows below its header, expected at least 2"
+        )
     header = rows[0]
     table = np.empty((len(rows) - 1, len(header)))
     for k, row in enumerate(rows[1:]):
@@ -52,7 +55,9 @@ def parquet_bytes(columns: Mapping[str, Any]) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise NotPossible("Parquet needs the package pyarrow: pip install 'linkwork[tables]'") from None
+        raise NotPossible(
+            "Parquet needs the package pyarrow: pip install 'linkwork[tables]'"
+        ) from None
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.table(dict(columns)), sink)
     return sink.getvalue().to_pybytes()

@@ -21,12 +21,14 @@ NUMBERS = "biuf"
 
 
 class Tabular:
-    """A result with columns (n,) by name: `to_numpy`, `to_pandas`, `to_csv`, `to_parquet`; notebooks show it.
+    """A result with columns (n,) by name: `to_numpy`, `to_pandas`, `to_csv`, `to_parquet`;
+    notebooks show it.
 
-    A result gives its columns by `_table`, one line of text by `__repr__`. A dataclass need not: it names the field
-    whose shape is that of its rows, `class Clearance(Tabular, rows="distance")`, and its fields are the columns; the
-    last `within` axes of that field belong to one row, `class Assembly(Tabular, rows="q", within=1)`. Fields that have
-    nothing to do with the rows, and may have as many entries, stand `aside`: `aside=("goal",)`.
+    A result gives its columns by `_table`, one line of text by `__repr__`. A dataclass need not: it
+    names the field whose shape is that of its rows, `class Clearance(Tabular, rows="distance")`,
+    and its fields are the columns; the last `within` axes of that field belong to one row,
+    `class Assembly(Tabular, rows="q", within=1)`. Fields that have nothing to do with the rows, and
+    may have as many entries, stand `aside`: `aside=("goal",)`.
     """
 
     __slots__ = ()
@@ -35,7 +37,9 @@ class Tabular:
     _within: ClassVar[int] = 0
     _aside: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, rows: str = "", within: int = 0, aside: tuple[str, ...] = (), **options: Any) -> None:
+    def __init_subclass__(
+        cls, rows: str = "", within: int = 0, aside: tuple[str, ...] = (), **options: Any
+    ) -> None:
         super().__init_subclass__(**options)
         if rows:
             cls._rows, cls._within, cls._aside = rows, within, aside
@@ -48,7 +52,8 @@ class Tabular:
         return table_of(shape[: len(shape) - self._within], parts)
 
     def to_numpy(self) -> np.ndarray:
-        """(n, columns): the columns beside each other, named by `to_pandas`; objects where one of them holds text."""
+        """(n, columns): the columns beside each other, named by `to_pandas`;
+        objects where one of them holds text."""
         columns = [np.asarray(values) for values in self._whole_table().values()]
         if not columns:
             return np.empty((0, 0))
@@ -60,12 +65,17 @@ class Tabular:
         try:
             import pandas
         except ImportError:
-            raise NotPossible("to_pandas needs the package pandas: pip install 'linkwork[tables]'") from None
+            raise NotPossible(
+                "to_pandas needs the package pandas: pip install 'linkwork[tables]'"
+            ) from None
         return pandas.DataFrame(dict(self._whole_table()))
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the table: a header with the names, then its rows, numbers with all digits."""
-        from linkwork.formats.tables import csv_text  # whoever writes no file does not wait for its writer
+        # whoever writes no file does not wait for its writer
+        from linkwork.formats.tables import (
+            csv_text,
+        )
 
         write_atomically(path, csv_text(self._whole_table()))
         return Path(path)
@@ -86,17 +96,19 @@ class Tabular:
         table = self._table()
         flat = {name for name, values in table.items() if np.ndim(values) == 1}
         if len(flat) != len(table):
-            raise InvalidInput(f"{type(self).__name__}: this is a batch, and a table holds one of it")
+            raise InvalidInput(
+                f"{type(self).__name__}: this is a batch, and a table holds one of it"
+            )
         return table
 
 
 def table_of(shape: tuple[int, ...], parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Arrays (*shape, ...) by name as the columns of one table, a row for each place of `shape`.
 
-    With several axes the place itself comes first, "index[0]", "index[1]". What a place has several numbers of becomes
-    several columns, "q[0]", "q[1]"; a complex number becomes two, "W.real", "W.imag". Entries of a mapping are columns
-    by their names, "figures.effort"; another table of as many rows lends its columns. Parts of any other shape or kind
-    are no columns of this table.
+    With several axes the place itself comes first, "index[0]", "index[1]". What a place has several
+    numbers of becomes several columns, "q[0]", "q[1]"; a complex number becomes two, "W.real",
+    "W.imag". Entries of a mapping are columns by their names, "figures.effort"; another table of as
+    many rows lends its columns. Parts of any other shape or kind are no columns of this table.
     """
     places = np.indices(shape).reshape(len(shape), -1) if len(shape) > 1 else ()
     columns = {f"index[{axis}]": place for axis, place in enumerate(places)}
@@ -105,7 +117,11 @@ def table_of(shape: tuple[int, ...], parts: Mapping[str, Any]) -> dict[str, np.n
             continue
         if isinstance(part, Tabular):
             lent = {label: np.asarray(values) for label, values in part._table().items()}
-            columns |= {label: values for label, values in lent.items() if values.shape == (math.prod(shape),)}
+            columns |= {
+                label: values
+                for label, values in lent.items()
+                if values.shape == (math.prod(shape),)
+            }
         elif isinstance(part, Mapping):
             for label, entry in part.items():
                 columns |= _columns(f"{name}.{label}", entry, shape)
@@ -155,7 +171,10 @@ def html_table(columns: Mapping[str, Any]) -> str:
     ]
     left_out = [
         f"{all_ - most} more {what}{'s' if all_ - most > 1 else ''}"
-        for what, all_, most in (("row", count, ROWS_SHOWN), ("column", len(columns), COLUMNS_SHOWN))
+        for what, all_, most in (
+            ("row", count, ROWS_SHOWN),
+            ("column", len(columns), COLUMNS_SHOWN),
+        )
         if all_ > most
     ]
     body = "".join(f"<tr>{row}</tr>" for row in rows)

@@ -1,8 +1,9 @@
 """XML with line numbers, hardened: what every reader of an XML description stands on.
 
-Expat does the parsing. Entity declarations, document types with content and external references are refused when
-they appear, before anything is expanded; size, depth and number of elements are bounded, so that a hostile file costs
-seconds at most. Character data are dropped unless they are asked for: SDF alone uses them.
+Expat does the parsing. Entity declarations, document types with content and external references are
+refused when they appear, before anything is expanded; size, depth and number of elements are
+bounded, so that a hostile file costs seconds at most. Character data are dropped unless they are
+asked for: SDF alone uses them.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.ASCII | re.IGNORECASE)
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One element: tag and attributes as written, the line it starts on, its children, its parent and, where it was
-    asked for, the text between its tags."""
+    """One element: tag and attributes as written, the line it starts on, its children, its parent
+    and, where it was asked for, the text between its tags."""
 
     tag: str
     attributes: dict[str, str]
@@ -75,8 +76,8 @@ class Element:
     def only(self, tag: str, passed: Passed | None = None, drawn: bool = False) -> Element | None:
         """The child of that tag, or None; two of them contradict each other.
 
-        With `passed` a second one is passed over where it says the same as the first, where it is only `drawn`, or by
-        strict=False (the first counts, as in urdfdom).
+        With `passed` a second one is passed over where it says the same as the first, where it is
+        only `drawn`, or by strict=False (the first counts, as in urdfdom).
         """
         if not self.children:
             return None
@@ -94,9 +95,13 @@ class Element:
 
     def says_the_same(self, other: Element) -> bool:
         """Whether two elements have equal tags, attributes and children."""
-        if (self.tag, self.attributes) != (other.tag, other.attributes) or len(self.children) != len(other.children):
+        if (self.tag, self.attributes) != (other.tag, other.attributes) or len(
+            self.children
+        ) != len(other.children):
             return False
-        return all(mine.says_the_same(theirs) for mine, theirs in zip(self.children, other.children))
+        return all(
+            mine.says_the_same(theirs) for mine, theirs in zip(self.children, other.children)
+        )
 
     def needed(self, tag: str, passed: Passed | None = None) -> Element:
         """The one child of that tag, which must be there; `passed` as in `only`."""
@@ -119,9 +124,14 @@ class Element:
         return value
 
     def numbers(
-        self, attribute: str, count: int, default: tuple[float, ...] | None = None, infinite: bool = False
+        self,
+        attribute: str,
+        count: int,
+        default: tuple[float, ...] | None = None,
+        infinite: bool = False,
     ) -> tuple[float, ...]:
-        """`count` numbers divided by spaces. Not finite is refused, "inf" where `infinite` allows it excepted."""
+        """`count` numbers divided by spaces. Not finite is refused,
+        "inf" where `infinite` allows it excepted."""
         if default is not None and attribute not in self.attributes:
             return default
         value = self.text(attribute)
@@ -144,7 +154,9 @@ class Element:
         words = value.split(maxsplit=most)
         numbers = [_number(word, infinite=False) for word in words[:most]]
         if not least <= len(words) <= most or None in numbers:
-            raise self.error(f'has {attribute}="{_short(value)}", expected {least} to {most} finite numbers')
+            raise self.error(
+                f'has {attribute}="{_short(value)}", expected {least} to {most} finite numbers'
+            )
         return tuple(number for number in numbers if number is not None)
 
     def number(self, attribute: str, default: float | None = None, infinite: bool = False) -> float:
@@ -171,14 +183,19 @@ def parse_xml(
     tags: set[str] | None = None,
     most: int = MOST_ELEMENTS,
 ) -> Element:
-    """The root element of XML text; `source` is what errors call it, `deepest` how far elements may be nested.
+    """The root element of XML text; `source` is what errors call it,
+    `deepest` how far elements may be nested.
 
     content   True: elements get the text between their tags
-    tags      gets every tag of the text, so that nobody looks through all elements for what is not there
+    tags      gets every tag of the text, so that nobody looks through all elements for what is not
+              there
     most      elements that the text may have
     """
     if len(document) > LARGEST:
-        raise InvalidFile(f"{source}: is {len(document) / 2**20:.0f} MB, expected at most {LARGEST / 2**20:.0f} MB")
+        raise InvalidFile(
+            f"{source}: is {len(document) / 2**20:.0f} MB, expected at most "
+            f"{LARGEST / 2**20:.0f} MB"
+        )
     if not document.strip():
         raise InvalidFile(f"{source}: is empty, expected XML")
     builder = _Builder(source, deepest, content, most)
@@ -198,7 +215,8 @@ def parse_xml(
 
 
 def root_tag(content: str | bytes) -> str | None:
-    """The tag of the first element of a text, None where it is no XML; nothing but what stands before it is read."""
+    """The tag of the first element of a text, None where it is no XML;
+    nothing but what stands before it is read."""
     text = content if isinstance(content, str) else content[:LARGEST].decode("utf-8", "replace")
     at = 0
     while True:
@@ -216,7 +234,8 @@ def root_tag(content: str | bytes) -> str | None:
 
 
 def _declared_first(content: str | bytes) -> str | bytes:
-    """The text with white space in front of its XML declaration moved behind it, where expat takes it.
+    """The text with white space in front of its XML declaration moved behind it,
+    where expat takes it.
 
     Published files begin with an empty line. It says nothing, and every line keeps its number.
     """
@@ -270,7 +289,9 @@ class _Builder:
     def end(self, tag: str) -> None:
         self.open.pop()
 
-    def document_type(self, name: str, system: str | None, public: str | None, has_subset: bool) -> None:
+    def document_type(
+        self, name: str, system: str | None, public: str | None, has_subset: bool
+    ) -> None:
         if system or public or has_subset:
             self.refuse("a document type with declarations or an external part is not read")
 
@@ -290,7 +311,8 @@ def number_of(word: str) -> float | None:
 
 
 def _plain_numbers(value: str, most: int) -> tuple[float, ...]:
-    """The finite numbers of a text without letters, as nearly all are; () where it must be looked at word by word."""
+    """The finite numbers of a text without letters, as nearly all are;
+    () where it must be looked at word by word."""
     if not _PLAIN.issuperset(value):
         return ()
     try:
@@ -301,7 +323,8 @@ def _plain_numbers(value: str, most: int) -> tuple[float, ...]:
 
 
 def _number(word: str, infinite: bool) -> float | None:
-    """The number a word stands for, or None. Python's own float would accept 1_000, nan and other scripts' digits."""
+    """The number a word stands for, or None. Python's own float would accept 1_000,
+    nan and other scripts' digits."""
     if _NUMBER.fullmatch(word):
         value = float(word)
         return value if math.isfinite(value) or infinite else None

@@ -4,7 +4,8 @@ A barrier has `rows(q, dt) -> (G, h)`. `CollisionBarrier` lets distances fall no
 
     d/dt distance >= -gain (distance - minimum)
 
-for the nearest pairs of a collision model, so that they approach the minimum and do not pass it [Ames2019].
+for the nearest pairs of a collision model, so that they approach the minimum and do not pass it
+[Ames2019].
 """
 
 from __future__ import annotations
@@ -45,12 +46,20 @@ class CollisionBarrier:
     nearest: int = 10
 
     def __post_init__(self) -> None:
-        from linkwork.collision import CollisionModel, Obstacles  # who has a barrier has the room open already
+        # who has a barrier has the room open already
+        from linkwork.collision import (
+            CollisionModel,
+            Obstacles,
+        )
 
         if not isinstance(self.model, CollisionModel):
-            raise InvalidInput(f"CollisionBarrier: model is {self.model!r}, expected a CollisionModel")
+            raise InvalidInput(
+                f"CollisionBarrier: model is {self.model!r}, expected a CollisionModel"
+            )
         if not number(self.gain, "CollisionBarrier: gain") > 0.0:
-            raise InvalidInput(f"CollisionBarrier: gain is {self.gain!r}, expected a positive number [1/s]")
+            raise InvalidInput(
+                f"CollisionBarrier: gain is {self.gain!r}, expected a positive number [1/s]"
+            )
         number(self.minimum, "CollisionBarrier: minimum")
         whole(self.nearest, "CollisionBarrier: nearest", 1, "a whole number of pairs from 1 on")
         if self.obstacles is not None and not isinstance(self.obstacles, Obstacles):
@@ -73,6 +82,8 @@ class CollisionBarrier:
     def rows(self, q: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
         return self.rows_of(*self.distances(q), dt)
 
-    def rows_of(self, distance: np.ndarray, gradient: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+    def rows_of(
+        self, distance: np.ndarray, gradient: np.ndarray, dt: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The rows for distances that are known already."""
         return -gradient, self.gain * dt * (distance - self.minimum)

@@ -1,7 +1,8 @@
 """Blocking: which joint's limit keeps a search from its target, found by releasing limits.
 
-A joint that stands on a limit need not be in the way: the search may have left it there. A joint is in the way if the
-target is reached as soon as its limit alone is taken off; where no single one is, several are together.
+A joint that stands on a limit need not be in the way: the search may have left it there. A joint is
+in the way if the target is reached as soon as its limit alone is taken off; where no single one is,
+several are together.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from linkwork.inverse.numeric import Limits, Solver
 
 MOST = 64
-"""Answers of a batch of which each is looked into; of more, only joints that stand on a limit are named."""
+"""Answers of a batch of which each is looked into; of more,
+only joints that stand on a limit are named."""
 RESTARTS = 10
 BEYOND = 1e-7
 """What counts as outside a limit [rad, m]."""
@@ -31,19 +33,26 @@ def blocked_by(solver: Solver, numbers: np.ndarray, q: np.ndarray, limits: Limit
         return "it is not reached without limits of the joints either"
     alone = []
     for name, columns in _joints(solver):
-        released = tuple(np.where(np.isin(np.arange(len(q)), columns), x, own) for x, own in zip(free, limits))
+        released = tuple(
+            np.where(np.isin(np.arange(len(q)), columns), x, own) for x, own in zip(free, limits)
+        )
         reached = solver.searched(numbers, q, released, RESTARTS)  # type: ignore[arg-type]
         outside = [] if reached is None else list(_outside(solver, reached, limits))
         if outside:
             alone.append((max(over for _, over in outside), name, outside[0][0]))
     if alone:
         return f"what blocks is the limit of {min(alone)[2]}"
-    return "what blocks are the limits of " + " and ".join(words for words, _ in _outside(solver, without, limits))
+    return "what blocks are the limits of " + " and ".join(
+        words for words, _ in _outside(solver, without, limits)
+    )
 
 
 def nearest_outside(solver: Solver, postures: np.ndarray, limits: Limits) -> str:
-    """Of postures (m, nq), all outside the limits: the joints of the one that is least outside, in words."""
-    least = min(postures, key=lambda q: max((over for _, over in _outside(solver, q, limits)), default=0.0))
+    """Of postures (m, nq), all outside the limits: the joints of the one that is least outside,
+    in words."""
+    least = min(
+        postures, key=lambda q: max((over for _, over in _outside(solver, q, limits)), default=0.0)
+    )
     listed = " and ".join(words for words, _ in _outside(solver, least, limits))
     return f"the nearest one breaks the limit of {listed}" if listed else ""
 

@@ -1,8 +1,9 @@
-"""One posture by closed form: of all that a target has, the one within the limits that is nearest to the start.
+"""One posture by closed form: of all that a target has,
+the one within the limits that is nearest to the start.
 
-Closed forms decide: a target without a posture has none. So they are a method of their own, and the last word of the
-automatic one: where the numeric search gives up, an arm of an exact family either has a posture within its limits after
-all, or the reason why there is none.
+Closed forms decide: a target without a posture has none. So they are a method of their own, and the
+last word of the automatic one: where the numeric search gives up, an arm of an exact family either
+has a posture within its limits after all, or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from linkwork.inverse.seeds import box
 _TURN = 2.0 * np.pi
 _ROUNDING = 1e-12  # rad: an angle this little past a limit is on it
 SWIVELS = 48
-"""Values of the free parameter that are tried, over a turn, where that of the start leads to nothing within limits."""
+"""Values of the free parameter that are tried, over a turn,
+where that of the start leads to nothing within limits."""
 ROUND = 10_000
 """Targets that are solved between two looks at the clock."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """x (N, moving coordinates): one posture a target, NaN where there is none; count (N,): postures in all."""
+    """x (N, moving coordinates): one posture a target, NaN where there is none; count (N,):
+    postures in all."""
 
     x: np.ndarray
     count: np.ndarray
@@ -41,7 +44,12 @@ class Chosen:
 
 
 def closed_form(
-    solver: Solver, target: np.ndarray, q0: np.ndarray | None, limits: Limits, tolerance: tuple[float, float], free: Any
+    solver: Solver,
+    target: np.ndarray,
+    q0: np.ndarray | None,
+    limits: Limits,
+    tolerance: tuple[float, float],
+    free: Any,
 ) -> InverseKinematics:
     """Answers for one target or a batch (...); see `solve.analytic`."""
     who, subject = solver.who, solver.subject
@@ -51,12 +59,23 @@ def closed_form(
         solver.refuse(checks)
     family = family_of(subject, goal.frame, position=goal.task == "position")
     if tuple(sorted(family.chain.columns)) != tuple(sorted(solver.moving.tolist())):
-        raise NotPossible(f'{who}: joints that follow others move frame "{goal.frame}"; use method="numeric"')
+        raise NotPossible(
+            f'{who}: joints that follow others move frame "{goal.frame}"; use method="numeric"'
+        )
     start, shape = _start(solver, q0, limits), solver.formats[0]
     batch = np.broadcast_shapes(numbers.shape[:-1], start.shape[:-1])
-    numbers, beyond = np.broadcast_to(numbers, (*batch, numbers.shape[-1])), np.broadcast_to(beyond, batch)
-    starts = start if start.ndim == 1 else np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
-    chosen = _all_chosen(solver, np.broadcast_to(target, (*batch, *shape)).reshape(-1, *shape), starts, limits, free)
+    numbers, beyond = (
+        np.broadcast_to(numbers, (*batch, numbers.shape[-1])),
+        np.broadcast_to(beyond, batch),
+    )
+    starts = (
+        start
+        if start.ndim == 1
+        else np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
+    )
+    chosen = _all_chosen(
+        solver, np.broadcast_to(target, (*batch, *shape)).reshape(-1, *shape), starts, limits, free
+    )
     rest = np.clip(starts[..., solver.moving], *(x[solver.moving] for x in limits))
     x = np.where(np.isnan(chosen.x), rest, chosen.x).reshape(*batch, len(solver.moving))
     answer = solver.judged(x, numbers, q0, beyond, np.zeros(batch, dtype=int), limits, tolerance)
@@ -65,7 +84,12 @@ def closed_form(
 
 def decides(solver: Solver) -> bool:
     """Whether a closed form knows every posture: six axes of an exact family, and a whole pose."""
-    if len(solver.goals) != 1 or solver.goals[0].task != "pose" or solver.goals[0].axes or solver.mechanism.elements:
+    if (
+        len(solver.goals) != 1
+        or solver.goals[0].task != "pose"
+        or solver.goals[0].axes
+        or solver.mechanism.elements
+    ):
         return False
     family = classified(solver.subject, solver.goals[0].frame).pose
     # the general solver may lose a root where its matrices are singular
@@ -93,7 +117,8 @@ def settled(
     reasons = [""] * int(np.prod(batch))
     for i, reached, why in zip(left, last.success, last.reason, strict=True):
         told, given_back, _ = why.partition("; the start")
-        reasons[i] = told if given_back and not reached else ""  # a posture short of the tolerance is no reason
+        # a posture short of the tolerance is no reason
+        reasons[i] = told if given_back and not reached else ""
     if not last.success.any():
         return _with_reasons(solver, answer, reasons, limits)
     better = left[last.success]
@@ -126,8 +151,11 @@ def _start(solver: Solver, q0: np.ndarray | None, limits: Limits) -> np.ndarray:
     return q
 
 
-def _all_chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limits, free: Any) -> Chosen:
-    """The nearest posture within the limits, a target (N, ...); few targets are told which limit is in the way."""
+def _all_chosen(
+    solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limits, free: Any
+) -> Chosen:
+    """The nearest posture within the limits, a target (N, ...);
+    few targets are told which limit is in the way."""
     told = len(target) <= MOST
     parts = [
         _chosen(solver, target[some], start if start.ndim == 1 else start[some], limits, free, told)
@@ -137,7 +165,9 @@ def _all_chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: L
     return Chosen(x, count, [why for part in parts for why in part.reason])
 
 
-def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limits, free: Any, told: bool) -> Chosen:
+def _chosen(
+    solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limits, free: Any, told: bool
+) -> Chosen:
     subject, frame = solver.subject, solver.goals[0].frame
     columns = solver.moving
     low, high = (x[columns] for x in limits)
@@ -146,7 +176,9 @@ def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limit
     without = np.flatnonzero(np.isnan(x).any(axis=-1))
     if len(without) and free is None and solutions.free_name:
         starts = start if start.ndim == 1 else start[without]
-        around = inverse_kinematics_all(subject, target[without], frame, starts, _TURN * np.arange(SWIVELS) / SWIVELS)
+        around = inverse_kinematics_all(
+            subject, target[without], frame, starts, _TURN * np.arange(SWIVELS) / SWIVELS
+        )
         x[without] = _nearest(around, columns, starts, low, high)
         count[without] = around.count
     reasons = [""] * len(target)
@@ -161,7 +193,8 @@ def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limit
 def _nearest(
     solutions: Solutions, columns: np.ndarray, start: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """(N, n): of the rows of each target, turned by whole turns towards the start, the nearest inside; NaN: none."""
+    """(N, n): of the rows of each target, turned by whole turns towards the start,
+    the nearest inside; NaN: none."""
     q, near = solutions.q[..., columns], start[..., columns]
     near = near if near.ndim == 1 else near[:, None]
     first, last = np.ceil((low - q - _ROUNDING) / _TURN), np.floor((high - q + _ROUNDING) / _TURN)
@@ -182,15 +215,24 @@ def _with_reasons(
     limits: Limits,
     given_back: str = "the nearest configuration found",
 ) -> InverseKinematics:
-    """The answer with the closed form's words where it has some; reasons: one a target of the flattened batch."""
+    """The answer with the closed form's words where it has some; reasons:
+    one a target of the flattened batch."""
     batch = np.shape(answer.success)
 
     def explain(result: InverseKinematics, index: tuple[int, ...]) -> str:
         why = reasons[int(np.ravel_multi_index(index, batch)) if batch else 0]
         if not why or np.asarray(result.success)[index]:
             return answer.explain(result, index)
-        position, turn = (np.asarray(x)[index] for x in (result.position_error, result.rotation_error))
+        position, turn = (
+            np.asarray(x)[index] for x in (result.position_error, result.rotation_error)
+        )
         return f"{why}; {given_back} is {position:.4g} m and {turn:.4g} rad away"
 
-    fields = (answer.success, answer.position_error, answer.rotation_error, answer.iterations, answer.code)
+    fields = (
+        answer.success,
+        answer.position_error,
+        answer.rotation_error,
+        answer.iterations,
+        answer.code,
+    )
     return InverseKinematics(answer.q, *fields, limits, explain)

@@ -18,11 +18,18 @@ def ik(
     robot: RobotName,
     xyz: Annotated[str, typer.Option(help='Where the frame shall be: "0.4 0.1 500mm".')],
     rpy: Annotated[
-        str | None, typer.Option(help='Its roll, pitch, yaw: "180deg 0 0"; left out: the position alone counts.')
+        str | None,
+        typer.Option(
+            help='Its roll, pitch, yaw: "180deg 0 0"; left out: the position alone counts.'
+        ),
     ] = None,
-    frame: Annotated[str | None, typer.Option(help="A body, frame or point; left out: the last body.")] = None,
+    frame: Annotated[
+        str | None, typer.Option(help="A body, frame or point; left out: the last body.")
+    ] = None,
     q: Configuration = None,
-    every: Annotated[bool, typer.Option("--all", help="Every posture, where the axes have closed forms.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every posture, where the axes have closed forms.")
+    ] = False,
 ) -> Answer:
     """Inverse kinematics; exit code 1 if the target is not reached.
 
@@ -35,11 +42,23 @@ def ik(
     if every:
         with working(f"postures of {loaded.name}"):
             postures = loaded.inverse_kinematics_all(target, tip, q0=start)
-        facts = {"q": postures.q, "residual": postures.residual, "kind": list(postures.kind), "family": postures.family}
-        return _answer(loaded, facts | {"success": len(postures) > 0, "reason": postures.reason}, postures.q)
+        facts = {
+            "q": postures.q,
+            "residual": postures.residual,
+            "kind": list(postures.kind),
+            "family": postures.family,
+        }
+        return _answer(
+            loaded, facts | {"success": len(postures) > 0, "reason": postures.reason}, postures.q
+        )
     with working(f"a posture of {loaded.name}"):
         one = loaded.inverse_kinematics(target, tip, q0=start)
-    facts = {"q": one.q, "success": bool(one.success), "error": float(one.error), "reason": str(one.reason)}
+    facts = {
+        "q": one.q,
+        "success": bool(one.success),
+        "error": float(one.error),
+        "reason": str(one.reason),
+    }
     return _answer(loaded, facts, one.q[None])
 
 
@@ -58,7 +77,9 @@ def _answer(robot: lw.Robot, facts: dict[str, Any], postures: np.ndarray) -> Ans
     if len(postures):
         names = [n for n in robot.joints for _ in range(robot.index(n).stop - robot.index(n).start)]
         rows = [(k, *(round(float(x), 6) for x in q)) for k, q in enumerate(postures)]
-        title = f"{len(postures)} posture{'s' if len(postures) > 1 else ''} of {robot.name} [rad, m]"
+        title = (
+            f"{len(postures)} posture{'s' if len(postures) > 1 else ''} of {robot.name} [rad, m]"
+        )
         shown.append(Table(title, ("", *names), rows))
     if facts["reason"]:
         shown.append(facts["reason"])

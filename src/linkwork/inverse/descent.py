@@ -2,15 +2,16 @@
 
     minimise |W (e - J dx)|^2 + lambda |dx / u|^2,      lambda = DAMPING |W e|^2        (Levenberg-Marquardt)
 
-over the joints that are free to move: one that stands on a limit and is pulled outwards rests for this step. With fewer
-rows than joints the step comes from the rows' own system,
+over the joints that are free to move: one that stands on a limit and is pulled outwards rests for
+this step. With fewer rows than joints the step comes from the rows' own system,
 
     (J F J' + lambda W^-2) y = e,      dx = F J' y,      F = free u^2
 
-where weights cost nothing, and e - J dx = lambda W^-2 y is known without computing it. Damping by the squared error
-needs no rejected steps; it vanishes at the solution, so convergence is quadratic.
+where weights cost nothing, and e - J dx = lambda W^-2 y is known without computing it. Damping by
+the squared error needs no rejected steps; it vanishes at the solution, so convergence is quadratic.
 
-Source: [Sugihara2011] for the damping; resting joints on a limit is the projected Newton step of [Bertsekas1982].
+Source: [Sugihara2011] for the damping; resting joints on a limit is the projected Newton step of
+[Bertsekas1982].
 """
 
 from __future__ import annotations
@@ -28,15 +29,18 @@ from linkwork.spatial.linear import factored, from_lower
 
 DAMPING = 0.03
 _LEAST_DAMPING = 1e-14
-"""Of the squared length: keeps the system solvable where goals contradict each other or a row is lost."""
+"""Of the squared length: keeps the system solvable where goals contradict each other or a row is
+lost."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """ee: squared weighted error before the step; x: where it leads, within the limits; bound: of the error there.
+    """ee: squared weighted error before the step; x: where it leads, within the limits; bound:
+    of the error there.
 
-    The bound holds where no limit cut the step short (`cut` = 0): what damping left over, plus the reach times the
-    square of the sum of all moves, because no second derivative of a chain exceeds its reach.
+    The bound holds where no limit cut the step short (`cut` = 0): what damping left over, plus the
+    reach times the square of the sum of all moves, because no second derivative of a chain exceeds
+    its reach.
     """
 
     ee: SX
@@ -54,7 +58,8 @@ def step_towards(
     upper: SX,
     wish: SX | None = None,
 ) -> Step:
-    """One step from x. lower, upper: of the coordinates in `mechanism.single`; wish: dx preferred where goals allow."""
+    """One step from x. lower, upper: of the coordinates in `mechanism.single`; wish:
+    dx preferred where goals allow."""
     # what is missing, weighted; loops that must close are further rows
     q = mechanism.in_tree(x)
     error = gap(mechanism.tree, q, goals, mechanism.places, target, mechanism.length)
@@ -70,7 +75,8 @@ def step_towards(
     ee = sum((float(w[i] ** 2) * e[i] * e[i] for i in range(m)), SX(0))
     damping = DAMPING * ee + _LEAST_DAMPING * mechanism.length**2
 
-    # damped least squares over the coordinates that limits leave free, by the smaller of J J' and J'J
+    # damped least squares over the coordinates that limits leave free,
+    # by the smaller of J J' and J'J
     free = _free(mechanism, x, J, e, w, lower, upper)
     moves = [free[j] * float(mechanism.units[j] ** 2) for j in range(n)]
     rest = e
@@ -101,7 +107,9 @@ def step_towards(
     # within the limits, and a bound of the error there
     moved = mechanism.moved(x, dx)
     inside = SX(moved)
-    for (at, _), low, high in zip(mechanism.single, casadi.vertsplit(lower), casadi.vertsplit(upper), strict=True):
+    for (at, _), low, high in zip(
+        mechanism.single, casadi.vertsplit(lower), casadi.vertsplit(upper), strict=True
+    ):
         inside[at] = _clamped(moved[at], low, high)
     size = sum(casadi.fabs(dx[j]) * float(1 / mechanism.units[j]) for j in range(n))
     bound = left + (mechanism.reach + mechanism.length) * size * size
@@ -121,15 +129,19 @@ def least_weights(mechanism: Mechanism, goals: tuple[Goal, ...]) -> tuple[float,
     return min(w for row in table for w in row[:3]), min(w for row in table for w in row[3:])
 
 
-def _free(mechanism: Mechanism, x: SX, J: SX, e: SX, w: np.ndarray, lower: SX, upper: SX) -> list[SX]:
+def _free(
+    mechanism: Mechanism, x: SX, J: SX, e: SX, w: np.ndarray, lower: SX, upper: SX
+) -> list[SX]:
     """1 for joints that may move, 0 for those on a limit that the error pulls outwards.
 
-    A joint that is not pulled at all moves all the same where the others need it: to rest it would throw the motion
-    of a redundant arm into its null space for one step.
+    A joint that is not pulled at all moves all the same where the others need it: to rest it would
+    throw the motion of a redundant arm into its null space for one step.
     """
     free = [SX(1)] * mechanism.n
     weighted = casadi.vertcat(*[e[i] * float(w[i] ** 2) for i in range(len(w))])
-    for (at, k), low, high in zip(mechanism.single, casadi.vertsplit(lower), casadi.vertsplit(upper), strict=True):
+    for (at, k), low, high in zip(
+        mechanism.single, casadi.vertsplit(lower), casadi.vertsplit(upper), strict=True
+    ):
         if _unbounded(low) and _unbounded(high):
             continue
         pull = casadi.dot(J[:, k], weighted)

@@ -1,10 +1,11 @@
-"""Differential inverse kinematics: the joint velocity that does the best for weighted tasks within limits, by one QP.
+"""Differential inverse kinematics: the joint velocity that does the best for weighted tasks within
+limits, by one QP.
 
     minimise over dq = v dt:   sum_tasks |W (gain e - J dq)|^2 + (mu + damping |W e|^2) |dq|^2
 
-with intervals for every joint from its limits of position, speed and acceleration, and with tasks that must be met
-exactly as equalities; so are the robot's own loops, which stay closed. Errors and Jacobians of all tasks are one
-compiled kernel.
+with intervals for every joint from its limits of position, speed and acceleration, and with tasks
+that must be met exactly as equalities; so are the robot's own loops, which stay closed. Errors and
+Jacobians of all tasks are one compiled kernel.
 
 Source: [Caron2024] for the weighting and the limits.
 """
@@ -39,7 +40,8 @@ WHO = "differential_inverse_kinematics"
 APPROACH = 0.5
 """Of the way to a position limit that one step may go, so that joints slow down before it."""
 DEPENDENT = 1e-9
-"""A row of the loops' Jacobian of this size, against the largest, says nothing that the others do not."""
+"""A row of the loops' Jacobian of this size, against the largest,
+says nothing that the others do not."""
 
 
 def differential_inverse_kinematics(
@@ -56,11 +58,14 @@ def differential_inverse_kinematics(
 ) -> np.ndarray:
     """The velocity (nv,) for one configuration, or (..., nv) for a batch, one QP each.
 
-    limits         True: the robot's position and speed limits; False: none; or (lower, upper) of q with its own speeds
-    acceleration   largest change of v [rad/s^2, m/s^2], one number or (nv,); v is then the present velocity
+    limits         True: the robot's position and speed limits; False: none; or (lower, upper) of q
+                   with its own speeds
+    acceleration   largest change of v [rad/s^2, m/s^2], one number or (nv,); v is then the present
+                   velocity
     constraints    tasks that hold exactly (feet on the ground); their costs do not matter
     damping        mu
-    barriers       inequalities G dq <= h that hold at every step (barriers.py): distances that are kept
+    barriers       inequalities G dq <= h that hold at every step (barriers.py): distances that are
+                   kept
     A joint outside its range moves back as fast as its speed limit allows.
     """
     step, least = number(dt, f"{WHO}: dt"), number(damping, f"{WHO}: damping")
@@ -74,7 +79,10 @@ def differential_inverse_kinematics(
         raise InvalidInput(f"{WHO}: there is no task")
     at = as_doubles(q, f"{WHO}: q")
     if at.ndim == 0 or at.shape[-1] != subject.nq:
-        raise InvalidInput(f'{WHO}: q has shape {at.shape}, expected (..., {subject.nq}): robot "{subject.model.name}"')
+        raise InvalidInput(
+            f"{WHO}: q has shape {at.shape}, expected (..., {subject.nq}): robot "
+            f'"{subject.model.name}"'
+        )
     bounds = _Bounds(subject, limits, acceleration, v, step, at.shape[:-1])
     moves = Moves(subject, step, bounds, barriers)
     rows = at.reshape(-1, subject.nq)
@@ -98,10 +106,15 @@ class Aims(Protocol):
 
 
 class Moves:
-    """The best step dq within everything that limits it; what stays the same from step to step is kept."""
+    """The best step dq within everything that limits it;
+    what stays the same from step to step is kept."""
 
     def __init__(
-        self, subject: Subject, dt: float, bounds: _Bounds | None = None, barriers: Sequence[Barrier] = ()
+        self,
+        subject: Subject,
+        dt: float,
+        bounds: _Bounds | None = None,
+        barriers: Sequence[Barrier] = (),
     ) -> None:
         self.subject, self.dt = subject, dt
         self.bounds = bounds or _Bounds(subject, True, None, None, dt, ())
@@ -116,8 +129,8 @@ class Moves:
         k: int = 0,
         rows: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> np.ndarray:
-        """dq (nv,) for sample k of a batch; `rows` (G, h) of G dq <= h, where they are known, in the place of
-        barriers."""
+        """dq (nv,) for sample k of a batch; `rows` (G, h) of G dq <= h, where they are known, in
+        the place of barriers."""
         H, c = aims.objective(q, damping)
         A, b = holds.equalities(q)
         if self.loops.any:
@@ -138,7 +151,9 @@ class _Walls:
         self.barriers = (barriers,) if hasattr(barriers, "rows") else tuple(barriers)
         for barrier in self.barriers:
             if not callable(getattr(barrier, "rows", None)):
-                raise InvalidInput(f"{WHO}: {barrier!r} is not a barrier, expected something with rows(q, dt)")
+                raise InvalidInput(
+                    f"{WHO}: {barrier!r} is not a barrier, expected something with rows(q, dt)"
+                )
 
     def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(G, h) of all barriers."""
@@ -147,21 +162,27 @@ class _Walls:
         return G, np.concatenate([np.zeros(0), *(most for _, most in parts)])
 
 
-def _reachable(G: np.ndarray, h: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _reachable(
+    G: np.ndarray, h: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """A row that asks for more than the limits allow asks for half of what they do."""
-    reached = np.minimum(G * np.maximum(lower, -ENDLESS), G * np.minimum(upper, ENDLESS)).sum(axis=1)
+    reached = np.minimum(G * np.maximum(lower, -ENDLESS), G * np.minimum(upper, ENDLESS)).sum(
+        axis=1
+    )
     return G, np.maximum(h, 0.5 * reached)
 
 
 class _Loops:
-    """What keeps the loops of a robot closed, and closes them where earlier steps have left a gap: J dq = -r."""
+    """What keeps the loops of a robot closed, and closes them where earlier steps have left a gap:
+    J dq = -r."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.any = has_closures(subject)
 
     def equalities(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(A, b) of A dq = b, independent rows of length one: closures of planar loops say much twice."""
+        """(A, b) of A dq = b, independent rows of length one:
+        closures of planar loops say much twice."""
         r, J, _ = constraints(self.subject, q)
         U, sizes, Vt = np.linalg.svd(J, full_matrices=False)
         kept = sizes > DEPENDENT * max(1.0, sizes.max(initial=0.0))
@@ -174,12 +195,19 @@ class TaskStack:
     def __init__(self, subject: Subject, tasks: tuple[Task, ...]) -> None:
         self.subject, self.tasks = subject, tasks
         for task in tasks:
-            if not all(hasattr(task, name) for name in ("rows", "numbers", "costs", "gain", "damping", "key")):
+            if not all(
+                hasattr(task, name)
+                for name in ("rows", "numbers", "costs", "gain", "damping", "key")
+            ):
                 raise InvalidInput(f"{WHO}: {task!r} is not a task")
-            gain, damping = number(task.gain, f"{WHO}: gain"), number(task.damping, f"{WHO}: damping of a task")
+            gain, damping = (
+                number(task.gain, f"{WHO}: gain"),
+                number(task.damping, f"{WHO}: damping of a task"),
+            )
             if not 0 <= gain <= 1 or not damping >= 0:
                 raise InvalidInput(
-                    f"{WHO}: gain {task.gain!r} must lie in [0, 1], damping {task.damping!r} not below 0"
+                    f"{WHO}: gain {task.gain!r} must lie in [0, 1], damping {task.damping!r} "
+                    "not below 0"
                 )
         if not tasks:
             return
@@ -191,18 +219,23 @@ class TaskStack:
         self.call = _kernel_of(subject, tasks)
 
     def towards(self, tasks: tuple[Task, ...]) -> TaskStack:
-        """The stack of other tasks; where these have other targets alone it is this one, turned towards them."""
+        """The stack of other tasks; where these have other targets alone it is this one,
+        turned towards them."""
         same = len(tasks) == len(self.tasks) and all(
             _weighs_alike(own, other) for own, other in zip(self.tasks, tasks, strict=True)
         )
         if not same or not tasks:
             return TaskStack(self.subject, tasks)
-        self.tasks, self.numbers = tasks, np.concatenate([task.numbers(self.subject) for task in tasks])
+        self.tasks, self.numbers = (
+            tasks,
+            np.concatenate([task.numbers(self.subject) for task in tasks]),
+        )
         return self
 
     def objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]:
         """(H, c) of dq."""
-        with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers, which the solver refuses by name
+        # squares of huge numbers, which the solver refuses by name
+        with np.errstate(over="ignore", invalid="ignore"):
             return self._objective(q, damping)
 
     def _objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]:
@@ -229,7 +262,10 @@ def _weighs_alike(first: Task, other: Task) -> bool:
         return True
     if first.key != other.key or not is_dataclass(first):
         return False
-    return all(_plainly_equal(getattr(first, name), getattr(other, name)) for name in _weights_of(type(first)))
+    return all(
+        _plainly_equal(getattr(first, name), getattr(other, name))
+        for name in _weights_of(type(first))
+    )
 
 
 @functools.cache
@@ -245,20 +281,30 @@ class _Bounds:
     """Intervals of dq for every joint."""
 
     def __init__(
-        self, subject: Subject, limits: Any, acceleration: Any, v: Any, dt: float, batch: tuple[int, ...]
+        self,
+        subject: Subject,
+        limits: Any,
+        acceleration: Any,
+        v: Any,
+        dt: float,
+        batch: tuple[int, ...],
     ) -> None:
         facts = _facts_of(subject)
         self.at_q, self.at_v = facts.at_q, facts.at_v
-        self.floor, self.ceiling = (facts.floor, facts.ceiling) if limits is True else limits_of(WHO, subject, limits)
+        self.floor, self.ceiling = (
+            (facts.floor, facts.ceiling) if limits is True else limits_of(WHO, subject, limits)
+        )
         self.fast = np.full(subject.nv, np.inf) if limits is False else facts.speed * dt
-        self.whole = len(self.at_q) == subject.nq == subject.nv  # every coordinate has its own speed
+        # every coordinate has its own speed
+        self.whole = len(self.at_q) == subject.nq == subject.nv
         self.change: np.ndarray | None = None
         now = None if v is None else self._now(subject, v, batch)
         if acceleration is not None:
             a = as_doubles(acceleration, f"{WHO}: acceleration")
             if a.shape not in ((), (subject.nv,)) or not (a > 0).all():
                 raise InvalidInput(
-                    f"{WHO}: acceleration has shape {a.shape}, expected positive numbers ({subject.nv},)"
+                    f"{WHO}: acceleration has shape {a.shape}, expected positive numbers "
+                    f"({subject.nv},)"
                 )
             if now is None:
                 raise InvalidInput(f"{WHO}: acceleration limits need the present velocity v")
@@ -267,22 +313,35 @@ class _Bounds:
     @staticmethod
     def _now(subject: Subject, v: Any, batch: tuple[int, ...]) -> np.ndarray:
         """The present velocity, one row a configuration."""
-        now = finite_rows(v, subject.nv, f"{WHO}: v", f'robot "{subject.model.name}" has nv = {subject.nv}')
+        now = finite_rows(
+            v, subject.nv, f"{WHO}: v", f'robot "{subject.model.name}" has nv = {subject.nv}'
+        )
         if now.ndim > 1 and now.shape[:-1] != batch:
-            raise InvalidInput(f"{WHO}: v has shape {now.shape}, expected ({subject.nv},) or {(*batch, subject.nv)}")
+            raise InvalidInput(
+                f"{WHO}: v has shape {now.shape}, expected ({subject.nv},) or "
+                f"{(*batch, subject.nv)}"
+            )
         return np.broadcast_to(now, (*batch, subject.nv)).reshape(-1, subject.nv)
 
     def of(self, q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(lower, upper) of dq. A narrower limit gives way where a wider one leaves it nothing: never empty."""
+        """(lower, upper) of dq. A narrower limit gives way where a wider one leaves it nothing:
+        never empty."""
         lower, upper = -self.fast, self.fast
         if self.change is not None:
             now = self.present[k]
-            lower, upper = (np.minimum(np.maximum(now + s * self.change, lower), upper) for s in (-1.0, 1.0))
+            lower, upper = (
+                np.minimum(np.maximum(now + s * self.change, lower), upper) for s in (-1.0, 1.0)
+            )
         if self.whole and self.change is None:
             low, high = APPROACH * (self.floor - q), APPROACH * (self.ceiling - q)
-            return np.minimum(np.maximum(low, lower), upper), np.maximum(np.minimum(high, upper), lower)
+            return np.minimum(np.maximum(low, lower), upper), np.maximum(
+                np.minimum(high, upper), lower
+            )
         values, v = q[self.at_q], self.at_v
-        low, high = APPROACH * (self.floor[self.at_q] - values), APPROACH * (self.ceiling[self.at_q] - values)
+        low, high = (
+            APPROACH * (self.floor[self.at_q] - values),
+            APPROACH * (self.ceiling[self.at_q] - values),
+        )
         lower, upper = lower.copy(), upper.copy()
         least, most = lower[v], upper[v]
         lower[v] = np.minimum(np.maximum(least, low), most)
@@ -312,7 +371,9 @@ def _facts_of(subject: Subject) -> _Facts:
 
 def _kernel_of(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
     """(q, numbers) -> (e (m,), J (m, nv)), compiled once for tasks of these kinds and frames."""
-    return subject.once((_kernel_of, *(task.key for task in tasks)), lambda: _compiled(subject, tasks))
+    return subject.once(
+        (_kernel_of, *(task.key for task in tasks)), lambda: _compiled(subject, tasks)
+    )
 
 
 def _compiled(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
@@ -326,7 +387,12 @@ def _compiled(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
         e.append(rows[0])
         J.append(rows[1])
         at += size
-    function = casadi.Function("tasks", [q, numbers], [casadi.vertcat(*e), casadi.vertcat(*J)], {"cse": True})
+    function = casadi.Function(
+        "tasks", [q, numbers], [casadi.vertcat(*e), casadi.vertcat(*J)], {"cse": True}
+    )
     kernel = CompiledFunction(WHO, [("q", (subject.nq,)), ("targets", (sum(sizes),))], function)
-    context = Context(f'robot "{subject.model.name}"', {"q": f'robot "{subject.model.name}" has nq = {subject.nq}'})
+    context = Context(
+        f'robot "{subject.model.name}"',
+        {"q": f'robot "{subject.model.name}" has nq = {subject.nq}'},
+    )
     return kernel.caller(context)

@@ -1,4 +1,5 @@
-"""Mechanism: the part of a robot that moves the frames of a call, its coordinates, ranges and loops."""
+"""Mechanism: the part of a robot that moves the frames of a call, its coordinates,
+ranges and loops."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class Mechanism:
 
     places     (node, T_node_frame) of every frame
     q, v       which independent coordinates matter, in q and in v
-    single     (place in `q`, place in `v`) of those that have one coordinate (all but ball and floating joints)
+    single     (place in `q`, place in `v`) of those that have one coordinate
+               (all but ball and floating joints)
     elements   closures and couplings that hold these coordinates together
     struts     those whose stroke is no range of one joint: legs of a platform
     """
@@ -57,7 +59,8 @@ class Mechanism:
 
     @cached_property
     def units(self) -> np.ndarray:
-        """What one unit of each v moves, beside a radian: [m] for sliding coordinates, 1 for turning ones."""
+        """What one unit of each v moves, beside a radian: [m] for sliding coordinates,
+        1 for turning ones."""
         sliding = _sliding(self.subject)
         return np.array([self.length if k in sliding else 1.0 for k in self.v])
 
@@ -72,7 +75,8 @@ class Mechanism:
         return 0.4 * self.reach
 
     def reach_of(self, node: int, placement: Placement) -> float:
-        """The sum of all lengths from the first joint of the path to a place on a node, slides at their longest [m]."""
+        """The sum of all lengths from the first joint of the path to a place on a node,
+        slides at their longest [m]."""
         tree = self.tree
         total = math.hypot(*(float(x) for x in placement.position))
         for i in tree.paths[node][1:]:
@@ -93,12 +97,15 @@ class Mechanism:
             joint = self.tree.nodes[i]
             if joint.row.is_slide or joint.row.has_pitch:
                 leader = np.flatnonzero(Gq[joint.q])[0]
-                ends = [Gq[joint.q, leader] * x + b[joint.q] for x in (lower[leader], upper[leader])]
+                ends = [
+                    Gq[joint.q, leader] * x + b[joint.q] for x in (lower[leader], upper[leader])
+                ]
                 strokes.append(max(map(abs, ends)) * abs(float(joint.travel)))
         return strokes
 
     def in_tree(self, x: SX) -> SX:
-        """Coordinates of the whole tree for values x of this mechanism's coordinates; others at neutral."""
+        """Coordinates of the whole tree for values x of this mechanism's coordinates;
+        others at neutral."""
         q = SX(DM(configurations.neutral(self.subject)))
         for k, at in enumerate(self.q):
             q[at] = x[k]
@@ -126,15 +133,21 @@ class Mechanism:
         return casadi.vertcat(*[q[independent[k]] for k in self.q])
 
     def loop_rows(self, q_tree: SX) -> tuple[SX, SX] | None:
-        """(residuals, Jacobian) of the closed loops, in coordinates of the tree, and of struts beyond their strokes."""
+        """(residuals, Jacobian) of the closed loops, in coordinates of the tree,
+        and of struts beyond their strokes."""
         if not self.elements and not self.struts:
             return None
         q, rows = _closures(self.tree, self.elements)
         r, J = rows.r, rows.J
         for strut in self.struts:
-            length = strut_rows(self.tree, q, SX.sym("v", self.tree.nv), (strut,), self.tree.elements)
+            length = strut_rows(
+                self.tree, q, SX.sym("v", self.tree.nv), (strut,), self.tree.elements
+            )
             over = length.r - casadi.fmin(casadi.fmax(length.r, SX(strut.lower)), SX(strut.upper))
-            r, J = casadi.vertcat(r, over), casadi.vertcat(J, casadi.if_else(over == 0, 0, length.J))
+            r, J = (
+                casadi.vertcat(r, over),
+                casadi.vertcat(J, casadi.if_else(over == 0, 0, length.J)),
+            )
         r, J = casadi.substitute([r, J], [q], [q_tree])
         return r, J
 
@@ -146,11 +159,16 @@ def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
     G = tree.mimic_map[2]
     moving: set[int] = set()
     for goal, (node, _) in zip(goals, places, strict=True):
-        rows = [k for i in tree.paths[node] for k in range(tree.nodes[i].v, tree.nodes[i].v + tree.nodes[i].nv)]
+        rows = [
+            k
+            for i in tree.paths[node]
+            for k in range(tree.nodes[i].v, tree.nodes[i].v + tree.nodes[i].nv)
+        ]
         columns = set(np.flatnonzero(np.abs(G[rows]).sum(axis=0)).tolist()) if rows else set()
         if not columns:
             raise NotPossible(
-                f'{who}: no joint of robot "{subject.model.name}" moves frame "{goal.frame}"; it is fixed in the world'
+                f'{who}: no joint of robot "{subject.model.name}" moves frame "{goal.frame}"; it '
+                "is fixed in the world"
             )
         moving |= columns
     elements = _loops_among(subject, moving)
@@ -165,7 +183,9 @@ def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
                 q += [at_q.start + k for k in chosen]
             else:
                 q += range(at_q.start, at_q.stop)
-    return Mechanism(subject, places, tuple(q), v, tuple(single), elements, _strokes(subject, moving))
+    return Mechanism(
+        subject, places, tuple(q), v, tuple(single), elements, _strokes(subject, moving)
+    )
 
 
 def _strokes(subject: Subject, moving: set[int]) -> tuple[LinearActuator, ...]:
@@ -173,8 +193,12 @@ def _strokes(subject: Subject, moving: set[int]) -> tuple[LinearActuator, ...]:
     legs = []
     tree = subject.tree
     for strut in layout_of(subject).struts:
-        actuator = next(e for e in tree.elements if isinstance(e, LinearActuator) and e.name == strut.name)
-        rows = strut_rows(tree, SX.sym("q", tree.nq), SX.sym("v", tree.nv), (actuator,), tree.elements)
+        actuator = next(
+            e for e in tree.elements if isinstance(e, LinearActuator) and e.name == strut.name
+        )
+        rows = strut_rows(
+            tree, SX.sym("q", tree.nq), SX.sym("v", tree.nv), (actuator,), tree.elements
+        )
         limited = float(actuator.lower) > 0.0 or math.isfinite(float(actuator.upper))
         if limited and _columns(tree, rows) <= moving:
             legs.append(actuator)
@@ -238,7 +262,8 @@ def _joint_value(drive: Drive, c: float) -> float:
 
 
 def limits_of(who: str, subject: Subject, given: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(lower, upper) of q for a `limits` option: True the robot's own, False none, or a pair of arrays."""
+    """(lower, upper) of q for a `limits` option: True the robot's own, False none,
+    or a pair of arrays."""
     if given is True:
         return stroke(subject)
     if given is False or given is None:
@@ -246,17 +271,22 @@ def limits_of(who: str, subject: Subject, given: Any) -> tuple[np.ndarray, np.nd
     try:
         lower, upper = given
     except (TypeError, ValueError):
-        raise InvalidInput(f"{who}: limits is {given!r}, expected True, False or a pair (lower, upper)") from None
+        raise InvalidInput(
+            f"{who}: limits is {given!r}, expected True, False or a pair (lower, upper)"
+        ) from None
     pair = [as_doubles(x, f"{who}: limits") for x in (lower, upper)]
     for array in pair:
         if array.shape not in ((), (subject.nq,)) or np.isnan(array).any():
-            raise InvalidInput(f"{who}: limits have shape {array.shape}, expected ({subject.nq},) without NaN")
+            raise InvalidInput(
+                f"{who}: limits have shape {array.shape}, expected ({subject.nq},) without NaN"
+            )
     lower, upper = (np.broadcast_to(x, (subject.nq,)).astype(float) for x in pair)
     for joint, q, _ in configurations.places(subject):
         for k in range(q.start, q.stop):
             if lower[k] > upper[k]:
                 raise InvalidInput(
-                    f'{who}: joint "{joint.name}": lower limit {lower[k]:g} exceeds upper limit {upper[k]:g}'
+                    f'{who}: joint "{joint.name}": lower limit {lower[k]:g} exceeds upper limit '
+                    f"{upper[k]:g}"
                 )
     return lower, upper
 

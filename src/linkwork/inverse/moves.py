@@ -22,10 +22,13 @@ _HALVINGS = 5
 class Rule:
     """How joints move.
 
-    step      "exact": the minimiser itself. "small_angle": the paper's step, which may overshoot where the goal is more
-              than twice as far from the axis as the tip. "clipped": the paper's step, but no longer than the exact one
-    penalty   None, "symmetric" as printed (eq. 23), or "one_sided": only steps towards the nearer limit are weighted
-    order     coordinates of a sweep, or "best_first": a sweep looks at all and moves the one that lowers the cost most
+    step      "exact": the minimiser itself. "small_angle": the paper's step, which may overshoot
+              where the goal is more than twice as far from the axis as the tip. "clipped": the
+              paper's step, but no longer than the exact one
+    penalty   None, "symmetric" as printed (eq. 23), or "one_sided": only steps towards the nearer
+              limit are weighted
+    order     coordinates of a sweep, or "best_first": a sweep looks at all and moves the one that
+              lowers the cost most
     """
 
     step: str
@@ -35,7 +38,8 @@ class Rule:
 
 @dataclass(frozen=True)
 class Interval:
-    """lower, upper: where a coordinate may go now; floor, ceiling: its limits, by which the penalty is measured."""
+    """lower, upper: where a coordinate may go now; floor, ceiling: its limits,
+    by which the penalty is measured."""
 
     lower: SX
     upper: SX
@@ -52,7 +56,8 @@ class Move:
 
 
 def sweep(walk: Walk, rule: Rule, intervals: Sequence[Interval], reach: float) -> SX:
-    """Move every joint of the order once, or the best one alone: O(n) either way. Gives the largest move."""
+    """Move every joint of the order once, or the best one alone: O(n) either way.
+    Gives the largest move."""
     if isinstance(rule.order, str):
         return _move_the_best(walk, rule, intervals, reach)
     largest = SX(0)
@@ -71,14 +76,20 @@ def _move_the_best(walk: Walk, rule: Rule, intervals: Sequence[Interval], reach:
     for k, (move, gain) in enumerate(zip(moves, gains, strict=True)):
         chosen = casadi.logic_and(open_, gain >= best)
         open_ = casadi.logic_and(open_, casadi.logic_not(chosen))
-        largest = casadi.fmax(largest, casadi.if_else(chosen, casadi.fabs(move.value - walk.x[k]), 0))
+        largest = casadi.fmax(
+            largest, casadi.if_else(chosen, casadi.fabs(move.value - walk.x[k]), 0)
+        )
         walk.move(k, casadi.if_else(chosen, move.value, walk.x[k]))
     return largest
 
 
 def moved(walk: Walk, k: int, rule: Rule, interval: Interval, reach: float) -> Move:
     """One coordinate moved, all others at rest."""
-    nodes = [i for i, drives in walk.drives.items() if any(at == k for at, _, _ in drives) and _matters(walk, i)]
+    nodes = [
+        i
+        for i, drives in walk.drives.items()
+        if any(at == k for at, _, _ in drives) and _matters(walk, i)
+    ]
     if not nodes:
         return Move(walk.x[k], lambda: SX(0))
     whole = all(pair.metric is None for pair in walk.pairs)
@@ -91,13 +102,19 @@ def moved(walk: Walk, k: int, rule: Rule, interval: Interval, reach: float) -> M
     return _turned(walk, k, nodes[0], factor, rule, interval, reach)
 
 
-def _turned(walk: Walk, k: int, i: int, factor: float, rule: Rule, interval: Interval, reach: float) -> Move:
+def _turned(
+    walk: Walk, k: int, i: int, factor: float, rule: Rule, interval: Interval, reach: float
+) -> Move:
     x = walk.x[k]
     wave, small = hinge(walk, i, reach)
     turn = casadi.if_else(wave.none, 0, casadi.atan2(wave.B, wave.A)) / factor
     if rule.step == "exact":
         value = _nearest(x, turn, 2 * math.pi / abs(factor), interval)
-        value = value if rule.penalty is None else x + _penalty(rule, x, value - x, interval) * (value - x)
+        value = (
+            value
+            if rule.penalty is None
+            else x + _penalty(rule, x, value - x, interval) * (value - x)
+        )
     else:
         d = small / factor
         if rule.step == "clipped":
@@ -116,12 +133,15 @@ def _slid(walk: Walk, k: int, i: int, factor: float, rule: Rule, interval: Inter
     x = walk.x[k]
     wanted = slide(walk, i) / factor
     value = _clamped(x + _penalty(rule, x, wanted, interval) * wanted, interval)
-    weight = sum(p.weight for p in walk.pairs if p.kind and i in walk.tree.paths[p.node]) * factor**2
+    weight = (
+        sum(p.weight for p in walk.pairs if p.kind and i in walk.tree.paths[p.node]) * factor**2
+    )
     return Move(value, lambda: weight * (value - x) * (2 * wanted - (value - x)))
 
 
 def _nearest(x: SX, turn: SX, period: float, interval: Interval) -> SX:
-    """The best value of the interval for a cost that is lowest at x + turn and every period from there.
+    """The best value of the interval for a cost that is lowest at x + turn and every period from
+    there.
 
     A plain clamp is not: in an interval of more than half a period the other end may be nearer.
     """
@@ -144,9 +164,11 @@ def _between(d: SX, low: SX, high: SX) -> SX:
 
 
 def _penalty(rule: Rule, x: SX, d: SX, interval: Interval) -> SX:
-    """w = 4 (max - q)(q - min) / (max - min)^2 (eqs. 23-24); one-sided: 1 for a step back to the middle.
+    """w = 4 (max - q)(q - min) / (max - min)^2 (eqs. 23-24); one-sided:
+    1 for a step back to the middle.
 
-    As printed w is also 0 for a joint that wants to leave its limit, which then sticks, and negative outside.
+    As printed w is also 0 for a joint that wants to leave its limit, which then sticks, and
+    negative outside.
     """
     if rule.penalty is None:
         return SX(1)
@@ -159,10 +181,14 @@ def _penalty(rule: Rule, x: SX, d: SX, interval: Interval) -> SX:
 
 
 def _searched(walk: Walk, k: int, interval: Interval) -> Move:
-    """Coordinates without a closed form (screws, joints that others follow, uneven weights): Gauss-Newton, halved
-    until the cost does not rise."""
+    """Coordinates without a closed form (screws, joints that others follow, uneven weights):
+    Gauss-Newton, halved until the cost does not rise."""
     s = SX.sym("s")
-    probe = Walk(walk.mechanism, casadi.vertcat(*[s if j == k else walk.x[j] for j in range(len(walk.x))]), walk.pairs)
+    probe = Walk(
+        walk.mechanism,
+        casadi.vertcat(*[s if j == k else walk.x[j] for j in range(len(walk.x))]),
+        walk.pairs,
+    )
     rows = []
     for pair in walk.pairs:
         gap = probe.world_gap(pair)

@@ -1,8 +1,9 @@
-"""Numeric inverse kinematics: damped least squares as one loop in machine code, for one target or a queue of them.
+"""Numeric inverse kinematics: damped least squares as one loop in machine code,
+for one target or a queue of them.
 
-Every target runs in a lane of the vector unit: step after step (descent.py), and from another start (seeds.py) where
-an attempt stops getting closer; a lane that has found its answer takes the next target. What comes back has been
-checked by forward kinematics, which alone decides about success.
+Every target runs in a lane of the vector unit: step after step (descent.py), and from another start
+(seeds.py) where an attempt stops getting closer; a lane that has found its answer takes the next
+target. What comes back has been checked by forward kinematics, which alone decides about success.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ Limits = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """limits: (lower, upper) of q, None: the robot's own. tolerance: [m], [rad]. prefer: a configuration, or None."""
+    """limits: (lower, upper) of q, None: the robot's own. tolerance: [m], [rad]. prefer:
+    a configuration, or None."""
 
     limits: Limits | None = None
     tolerance: tuple[float, float] = (TOLERANCE, TOLERANCE)
@@ -49,7 +51,9 @@ class SearchSettings:
 class Solver(Keeper):
     """Everything compiled for some goals of a robot and targets of some formats."""
 
-    def __init__(self, who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]) -> None:
+    def __init__(
+        self, who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]
+    ) -> None:
         self.who, self.subject, self.goals, self.formats = who, subject, goals, formats
         self.mechanism = mechanism(who, subject, goals)
         self.limits = stroke(subject)
@@ -68,30 +72,51 @@ class Solver(Keeper):
     @functools.cached_property
     def pack(self) -> Kernel:
         """targets -> (numbers (size), checks (4 a goal), fault, beyond reach)."""
-        names = ["target"] if len(self.goals) == 1 else [f'target of "{goal.frame}"' for goal in self.goals]
-        outputs = (("numbers", (self.size,)), ("checks", (4 * len(self.goals),)), ("fault", ()), ("beyond", ()))
+        names = (
+            ["target"]
+            if len(self.goals) == 1
+            else [f'target of "{goal.frame}"' for goal in self.goals]
+        )
+        outputs = (
+            ("numbers", (self.size,)),
+            ("checks", (4 * len(self.goals),)),
+            ("fault", ()),
+            ("beyond", ()),
+        )
         signature = Signature(self.who, tuple(zip(names, self.formats, strict=True)), outputs)
         return traced(signature, self._packed, self.key(Solver._packed, self.formats))
 
     def _packed(self, *raw: SX) -> list[SX]:
         parts = [packed(goal, x) for goal, x in zip(self.goals, raw, strict=True)]
         bad = functools.reduce(casadi.logic_or, [fault(checks) for _, checks in parts])
-        far = functools.reduce(casadi.logic_or, [SX(0), *self._beyond([numbers for numbers, _ in parts])])
-        return [casadi.vertcat(*[n for n, _ in parts]), casadi.vertcat(*[c for _, c in parts]), bad, far]
+        far = functools.reduce(
+            casadi.logic_or, [SX(0), *self._beyond([numbers for numbers, _ in parts])]
+        )
+        return [
+            casadi.vertcat(*[n for n, _ in parts]),
+            casadi.vertcat(*[c for _, c in parts]),
+            bad,
+            far,
+        ]
 
     def _beyond(self, numbers: list[SX]) -> list[SX]:
         """Whether targets lie farther from the first joint than the chain is long."""
         tree, beyond = self.mechanism.tree, []
-        for goal, (node, placement), x in zip(self.goals, self.mechanism.places, numbers, strict=True):
+        for goal, (node, placement), x in zip(
+            self.goals, self.mechanism.places, numbers, strict=True
+        ):
             first = tree.nodes[tree.paths[node][0]]
             if len(goal.positions) == 3 and self.mechanism.bounded(node):
                 p = x[goal.size - 3 :] - SX(casadi.DM([float(c) for c in first.placement.position]))
-                beyond.append(casadi.sumsqr(p) > self.mechanism.reach_of(node, placement) ** 2 * (1 + 1e-9))
+                beyond.append(
+                    casadi.sumsqr(p) > self.mechanism.reach_of(node, placement) ** 2 * (1 + 1e-9)
+                )
         return beyond
 
     @functools.cached_property
     def verify(self) -> Kernel:
-        """(coordinates, numbers) -> (position error [m], rotation error [rad]) by forward kinematics."""
+        """(coordinates, numbers) -> (position error [m], rotation error [rad]) by forward
+        kinematics."""
         inputs = (("q", (len(self.moving),)), ("target", (self.size,)))
         signature = Signature(self.who, inputs, (("position error", ()), ("rotation error", ())))
         return traced(signature, self._verified, self.key(Solver._verified))
@@ -107,10 +132,13 @@ class Solver(Keeper):
         return position, turn
 
     def loop(self, live: bool, wish: bool) -> SearchLoop:
-        """The loop with limits that come with the call (live) or the robot's own, with or without a preference."""
+        """The loop with limits that come with the call (live) or the robot's own,
+        with or without a preference."""
         if (live, wish) not in self._loops:
             limits = tuple(x[self.moving] for x in self.limits)
-            self._loops[live, wish] = SearchLoop(self.mechanism, self.goals, None if live else limits, wish)
+            self._loops[live, wish] = SearchLoop(
+                self.mechanism, self.goals, None if live else limits, wish
+            )
         return self._loops[live, wish]
 
     @functools.cached_property
@@ -121,7 +149,9 @@ class Solver(Keeper):
         """The flat state from which a single target without q0 and options begins."""
         loop = self.loop(False, False)
         x0 = self.neutral[self.moving]
-        x0[loop.single] = box(self.mechanism, *(x[self.moving][loop.single] for x in self.limits))[0]
+        x0[loop.single] = box(self.mechanism, *(x[self.moving][loop.single] for x in self.limits))[
+            0
+        ]
         return loop.flat(x0, RESTARTS, TOLERANCE, TOLERANCE)
 
     def many(
@@ -134,8 +164,11 @@ class Solver(Keeper):
         x, steps, limits = self._search(numbers, beyond, q0, settings)
         return self.judged(x, numbers, q0, beyond, steps, limits, settings.tolerance)
 
-    def searched(self, numbers: np.ndarray, q0: np.ndarray, limits: Limits, restarts: int) -> np.ndarray | None:
-        """The configuration (nq,) that reaches one packed target from q0 within other limits, or None."""
+    def searched(
+        self, numbers: np.ndarray, q0: np.ndarray, limits: Limits, restarts: int
+    ) -> np.ndarray | None:
+        """The configuration (nq,) that reaches one packed target from q0 within other limits,
+        or None."""
         settings = SearchSettings(limits, restarts=restarts)
         x, _, _ = self._search(numbers, False, q0, settings)
         position, turn = self.verify.call((x, numbers), None, self.context)
@@ -159,7 +192,9 @@ class Solver(Keeper):
             lower, upper = (np.clip(x, -ENDLESS, ENDLESS) for x in ranges)
             values |= {"lower": lower, "upper": upper, "centre": centre, "spread": spread}
         if settings.prefer is not None:
-            values["preferred"] = np.clip(settings.prefer[..., self.moving], floor, ceiling)[..., loop.single]
+            values["preferred"] = np.clip(settings.prefer[..., self.moving], floor, ceiling)[
+                ..., loop.single
+            ]
         if q0 is None:
             x0 = self.neutral[self.moving]
             x0[loop.single] = centre
@@ -174,7 +209,9 @@ class Solver(Keeper):
             **values,
             steps=(settings.restarts + 1) * LONG_PATIENCE,
         )
-        x = self.unwound(run.state["best"], None if q0 is None else q0[..., self.moving], self.endless(limits))
+        x = self.unwound(
+            run.state["best"], None if q0 is None else q0[..., self.moving], self.endless(limits)
+        )
         return x, run.steps, limits
 
     def judged(
@@ -189,7 +226,9 @@ class Solver(Keeper):
     ) -> InverseKinematics:
         """The answer, with success decided by forward kinematics."""
         position, turn = self.verify.call((x, numbers), None, self.context)
-        q = np.array(np.broadcast_to(self.neutral if q0 is None else q0, (*x.shape[:-1], self.subject.nq)))
+        q = np.array(
+            np.broadcast_to(self.neutral if q0 is None else q0, (*x.shape[:-1], self.subject.nq))
+        )
         q[..., self.moving] = x
         success = (position <= tolerance[0]) & (turn <= tolerance[1])
         code = np.where(success, REACHED, np.where(beyond, BEYOND, NOT_REACHED))
@@ -203,7 +242,9 @@ class Solver(Keeper):
         """Which of the mechanism's coordinates turn without end."""
         floor, ceiling = (x[self.moving] for x in limits)
         turning = [at for at, v in self.mechanism.single if self.mechanism.units[v] == 1.0]
-        return np.array([at for at in turning if np.isinf(floor[at]) and np.isinf(ceiling[at])], dtype=int)
+        return np.array(
+            [at for at in turning if np.isinf(floor[at]) and np.isinf(ceiling[at])], dtype=int
+        )
 
     @staticmethod
     def unwound(x: np.ndarray, near: np.ndarray | None, endless: np.ndarray) -> np.ndarray:
@@ -218,10 +259,13 @@ class Solver(Keeper):
         for k, goal in enumerate(self.goals):
             refuse(self.who, goal, checks[..., 4 * k : 4 * k + 4])
 
-    def explain(self, numbers: np.ndarray, result: InverseKinematics, index: tuple[int, ...]) -> str:
+    def explain(
+        self, numbers: np.ndarray, result: InverseKinematics, index: tuple[int, ...]
+    ) -> str:
         """The reason in words; numbers: the packed targets."""
         code, position, turn = (
-            np.asarray(x)[index] for x in (result.code, result.position_error, result.rotation_error)
+            np.asarray(x)[index]
+            for x in (result.code, result.position_error, result.rotation_error)
         )
         if code == REACHED:
             return f"reached within {position:.1e} m and {turn:.1e} rad"
@@ -230,10 +274,20 @@ class Solver(Keeper):
             return f"out of reach: the chain is {self.mechanism.reach:.4g} m long; {nearest}"
         if np.size(result.success) <= MOST:
             chosen = np.broadcast_to(numbers, (*np.shape(result.success), self.size))[index]
-            blocked = blocked_by(self, np.ascontiguousarray(chosen), np.array(result.q)[index], result.limits)
+            blocked = blocked_by(
+                self, np.ascontiguousarray(chosen), np.array(result.q)[index], result.limits
+            )
             return f"no configuration within the limits was found; {nearest}; {blocked}"
-        names = [joint.name for joint, q, _ in configurations.places(self.subject) for _ in range(q.start, q.stop)]
-        stands = list(dict.fromkeys(n for n, limit in zip(names, result.on_limit[index], strict=True) if limit))
+        names = [
+            joint.name
+            for joint, q, _ in configurations.places(self.subject)
+            for _ in range(q.start, q.stop)
+        ]
+        stands = list(
+            dict.fromkeys(
+                n for n, limit in zip(names, result.on_limit[index], strict=True) if limit
+            )
+        )
         held = f", with {', '.join(stands)} on a limit" if stands else ""
         return f"no configuration within the limits was found; {nearest}{held}"
 
@@ -260,7 +314,9 @@ class Plain:
         start, near = self.start.copy(), None
         if q0 is not None:
             near = q0 if solver.whole else q0[solver.moving]
-            start[loop.x] = start[loop.best] = np.minimum(np.maximum(near, self.floor), self.ceiling)
+            start[loop.x] = start[loop.best] = np.minimum(
+                np.maximum(near, self.floor), self.ceiling
+            )
             start[loop.attempt] = -1.0
         if beyond:
             start[loop.left] = 0.0
@@ -280,7 +336,9 @@ class Plain:
         return InverseKinematics(q, success, *errors, int(final[0]), code, solver.limits, explain)
 
 
-def solver_of(who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]) -> Solver:
+def solver_of(
+    who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]
+) -> Solver:
     """The solver for some goals, made once."""
     return subject.once((solver_of, goals, formats), lambda: Solver(who, subject, goals, formats))
 

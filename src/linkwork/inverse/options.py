@@ -1,4 +1,5 @@
-"""Options of the ways to solve, checked: what comes in becomes numbers and arrays, or a sentence about it."""
+"""Options of the ways to solve, checked: what comes in becomes numbers and arrays,
+or a sentence about it."""
 
 from __future__ import annotations
 
@@ -18,13 +19,20 @@ from linkwork.subject import Subject
 
 
 def start_of(
-    who: str, subject: Subject, q0: Any, bounds: tuple[np.ndarray, np.ndarray], solver: Solver, clip: bool
+    who: str,
+    subject: Subject,
+    q0: Any,
+    bounds: tuple[np.ndarray, np.ndarray],
+    solver: Solver,
+    clip: bool,
 ) -> np.ndarray:
     """Where sweeps begin: q0, or the middle of the ranges."""
     if q0 is None:
         q = solver.neutral.copy()
         single = [at for at, _ in solver.mechanism.single]
-        q[solver.moving[single]] = box(solver.mechanism, *(x[solver.moving][single] for x in bounds))[0]
+        q[solver.moving[single]] = box(
+            solver.mechanism, *(x[solver.moving][single] for x in bounds)
+        )[0]
         return q
     q = configuration_of(who, subject, "q0", q0)
     if clip:
@@ -35,7 +43,8 @@ def start_of(
         k = tuple(np.argwhere(outside)[0])
         low, high = (x[k[-1]] for x in bounds)
         raise InvalidInput(
-            f"{who}: q0{list(map(int, k))} = {q[k]:g} is outside [{low:g}, {high:g}]; clip_start=True moves it there"
+            f"{who}: q0{list(map(int, k))} = {q[k]:g} is outside [{low:g}, {high:g}]; "
+            "clip_start=True moves it there"
         )
     return q
 
@@ -54,7 +63,9 @@ def penalty_of(
     return kind
 
 
-def speeds_of(who: str, subject: Subject, given: Any, dt: float | None) -> tuple[np.ndarray, np.ndarray] | None:
+def speeds_of(
+    who: str, subject: Subject, given: Any, dt: float | None
+) -> tuple[np.ndarray, np.ndarray] | None:
     """(lowest, highest) move of every q in one sampling interval."""
     if given is None or given is False:
         return None
@@ -84,14 +95,20 @@ def configuration_of(who: str, subject: Subject, label: str, given: Any) -> np.n
     q = as_doubles(given, f"{who}: {label}")
     if q.ndim == 0 or q.shape[-1] != subject.nq:
         name = subject.model.name
-        raise InvalidInput(f'{who}: {label} has shape {q.shape}, expected (..., {subject.nq}): robot "{name}"')
+        raise InvalidInput(
+            f'{who}: {label} has shape {q.shape}, expected (..., {subject.nq}): robot "{name}"'
+        )
     if not np.isfinite(q).all():
         where = tuple(np.argwhere(~np.isfinite(q))[0])
-        raise InvalidInput(f"{who}: {label}{list(map(int, where))} is {q[where]}, expected finite numbers")
+        raise InvalidInput(
+            f"{who}: {label}{list(map(int, where))} is {q[where]}, expected finite numbers"
+        )
     return q
 
 
-def preferred(who: str, subject: Subject, given: Any, q0: np.ndarray | None, solver: Solver) -> np.ndarray | None:
+def preferred(
+    who: str, subject: Subject, given: Any, q0: np.ndarray | None, solver: Solver
+) -> np.ndarray | None:
     """The configuration that answers shall be near to; None: any will do."""
     if given is None:
         return None
@@ -107,17 +124,25 @@ def preferred(who: str, subject: Subject, given: Any, q0: np.ndarray | None, sol
 
 
 def refuse_batch(
-    who: str, q0: np.ndarray | None, targets: tuple[np.ndarray, ...], formats: tuple[Any, ...], path: bool = False
+    who: str,
+    q0: np.ndarray | None,
+    targets: tuple[np.ndarray, ...],
+    formats: tuple[Any, ...],
+    path: bool = False,
 ) -> None:
     """Starts and targets of batches that do not go together."""
     if q0 is None or q0.ndim == 1:
         return
-    leads = [t.shape[: max(0, t.ndim - len(f) - path)] for t, f in zip(targets, formats, strict=True)]
+    leads = [
+        t.shape[: max(0, t.ndim - len(f) - path)] for t, f in zip(targets, formats, strict=True)
+    ]
     try:
         np.broadcast_shapes(q0.shape[:-1], *leads)
     except ValueError:
         told = f"{' and '.join(str(lead) for lead in leads)} of {'paths' if path else 'targets'}"
-        raise InvalidInput(f"{who}: q0 has shape {q0.shape}, which does not go with the batch {told}") from None
+        raise InvalidInput(
+            f"{who}: q0 has shape {q0.shape}, which does not go with the batch {told}"
+        ) from None
 
 
 def tolerances(who: str, given: Any) -> tuple[float, float]:
@@ -125,7 +150,9 @@ def tolerances(who: str, given: Any) -> tuple[float, float]:
     pair = tuple(given) if np.ndim(given) == 1 else (given, given)
     values = [_plain(t) for t in pair]
     if len(values) != 2 or not all(0 < t < math.inf for t in values):
-        raise InvalidInput(f"{who}: tolerance is {given!r}, expected a positive number, or two: [m] and [rad]")
+        raise InvalidInput(
+            f"{who}: tolerance is {given!r}, expected a positive number, or two: [m] and [rad]"
+        )
     return values[0], values[1]
 
 

@@ -1,9 +1,10 @@
-"""The pseudo-inverse along a path: the classical resolution of redundancy, integrated by Euler's rule.
+"""The pseudo-inverse along a path: the classical resolution of redundancy,
+integrated by Euler's rule.
 
     qd = J+ (v + K e) + (1 - J+ J) alpha dw/dq,      J+ = J' (J J')^-1                          (eqs. 6-8)
 
-The first term alone gives the smallest speeds at every instant and, over a closed path, joints that do not come back.
-The second moves within what the task leaves free, uphill on an objective w.
+The first term alone gives the smallest speeds at every instant and, over a closed path, joints that
+do not come back. The second moves within what the task leaves free, uphill on an objective w.
 
 Source: [Nicolato2005] eqs. 6-8. Corrected: the text before eq. 6 prints dK/dq for J = d fk / dq.
 """
@@ -32,7 +33,8 @@ Objective = Callable[[SX], Any]
 
 @dataclass(frozen=True)
 class PseudoInverseSettings:
-    """dt [s]; gain K [1/s]; objective w(q) with its factor alpha; damping added to J J'; tolerance [m], [rad]."""
+    """dt [s]; gain K [1/s]; objective w(q) with its factor alpha; damping added to J J';
+    tolerance [m], [rad]."""
 
     dt: float
     gain: float
@@ -50,16 +52,19 @@ def follow(
     limits: tuple[np.ndarray, np.ndarray],
     settings: PseudoInverseSettings,
 ) -> InverseKinematics:
-    """Joint motion (..., T, nq) for a path (..., T) that begins at q0: q[k] is where the arm is when target[k] is due.
+    """Joint motion (..., T, nq) for a path (..., T) that begins at q0:
+    q[k] is where the arm is when target[k] is due.
 
-    velocity (..., T, rows): of the targets, linear then angular, world axes; left out, from each target to the next.
+    velocity (..., T, rows): of the targets, linear then angular, world axes; left out, from each
+    target to the next.
     """
     numbers, checks, bad, _ = solver.pack.call(targets, None, solver.context)
     if np.any(bad):
         solver.refuse(checks)
     if numbers.ndim < 2 or numbers.shape[-2] < 2:
         raise InvalidInput(
-            f"{solver.who}: the pseudo-inverse follows a path (..., T, shape), T >= 2, got {numbers.shape[:-1]}"
+            f"{solver.who}: the pseudo-inverse follows a path (..., T, shape), T >= 2, got "
+            f"{numbers.shape[:-1]}"
         )
     runner = _scan_of(solver, limits, settings)
     rows = runner.names["sequences"]["velocity"][0]
@@ -67,10 +72,18 @@ def follow(
         velocity = _differences(solver, rows, numbers, settings.dt)
     if velocity.shape[-2:] != (numbers.shape[-2], rows):
         raise InvalidInput(
-            f"{solver.who}: velocity has shape {velocity.shape}, expected (..., {numbers.shape[-2]}, {rows})"
+            f"{solver.who}: velocity has shape {velocity.shape}, expected "
+            f"(..., {numbers.shape[-2]}, {rows})"
         )
     x0 = q0[..., solver.moving]
-    run = runner(x=x0, target=numbers, velocity=velocity, gain=settings.gain, dt=settings.dt, steps=numbers.shape[-2])
+    run = runner(
+        x=x0,
+        target=numbers,
+        velocity=velocity,
+        gain=settings.gain,
+        dt=settings.dt,
+        steps=numbers.shape[-2],
+    )
     x = run.record["q"]
     if run.failed.any():
         lost = np.isnan(x).any(axis=-1)
@@ -85,7 +98,9 @@ def follow(
     return InverseKinematics(q, success, position, turn, count, code, limits, _explain)
 
 
-def _scan_of(solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: PseudoInverseSettings) -> Scan:
+def _scan_of(
+    solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: PseudoInverseSettings
+) -> Scan:
     m = solver.mechanism
     bounds = tuple(x[solver.moving] for x in limits)
 
@@ -109,7 +124,8 @@ def _scan_of(solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: Ps
     )
     if len(kept) > m.n:
         raise InvalidInput(
-            f"{solver.who}: the task has {len(kept)} rows, more than the {m.n} joints a pseudo-inverse can use"
+            f"{solver.who}: the task has {len(kept)} rows, more than the {m.n} joints a "
+            "pseudo-inverse can use"
         )
     return scan(
         step,
@@ -130,7 +146,9 @@ def _moved_rows(solver: Solver, x: SX, target: SX) -> tuple[SX, SX, list[int]]:
     return error.e[kept], casadi.densify(J[kept, :]), kept
 
 
-def _gradient(solver: Solver, objective: str | Objective, x: SX, bounds: tuple[np.ndarray, ...]) -> SX:
+def _gradient(
+    solver: Solver, objective: str | Objective, x: SX, bounds: tuple[np.ndarray, ...]
+) -> SX:
     """dw/dx by automatic differentiation, one entry a one-coordinate joint."""
     m = solver.mechanism
     s = SX.sym("s", len(m.q))
@@ -145,7 +163,9 @@ def _gradient(solver: Solver, objective: str | Objective, x: SX, bounds: tuple[n
     return out
 
 
-def _objective(solver: Solver, objective: str | Objective, s: SX, bounds: tuple[np.ndarray, ...]) -> Any:
+def _objective(
+    solver: Solver, objective: str | Objective, s: SX, bounds: tuple[np.ndarray, ...]
+) -> Any:
     m = solver.mechanism
     if callable(objective):
         neutral = SX(casadi.DM(solver.neutral))
@@ -155,14 +175,17 @@ def _objective(solver: Solver, objective: str | Objective, s: SX, bounds: tuple[
     if objective == "limits":
         lower, upper = bounds
         single = [at for at, _ in m.single if np.isfinite(lower[at]) and np.isfinite(upper[at])]
-        terms = [((s[at] - (lower[at] + upper[at]) / 2) / (upper[at] - lower[at])) ** 2 for at in single]
+        terms = [
+            ((s[at] - (lower[at] + upper[at]) / 2) / (upper[at] - lower[at])) ** 2 for at in single
+        ]
         return -sum(terms, SX(0)) / (2 * max(1, len(single)))
     _, J, _ = _moved_rows(solver, s, SX.zeros(solver.size))
     return casadi.sqrt(casadi.det(J @ J.T))
 
 
 def _differences(solver: Solver, rows: int, numbers: np.ndarray, dt: float) -> np.ndarray:
-    """Velocities from each target to the next: what the solver's own rows say is missing from one to the other."""
+    """Velocities from each target to the next: what the solver's own rows say is missing from one
+    to the other."""
     if len(solver.goals) != 1 or solver.goals[0].task != "position" or rows != 3:
         from scipy.spatial.transform import Rotation
 
@@ -170,7 +193,9 @@ def _differences(solver: Solver, rows: int, numbers: np.ndarray, dt: float) -> n
             raise InvalidInput(f"{solver.who}: give the velocity of the targets for this task")
         R = numbers[..., :9].reshape((*numbers.shape[:-1], 3, 3))
         turn = R[..., 1:, :, :] @ np.swapaxes(R[..., :-1, :, :], -1, -2)
-        angular = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape((*turn.shape[:-2], 3))
+        angular = (
+            Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape((*turn.shape[:-2], 3))
+        )
         linear = np.diff(numbers[..., 9:], axis=-2)
         step = np.concatenate([linear, angular], axis=-1)
     else:
@@ -179,6 +204,8 @@ def _differences(solver: Solver, rows: int, numbers: np.ndarray, dt: float) -> n
 
 
 def _explain(result: InverseKinematics, index: tuple[int, ...]) -> str:
-    code, position, turn = (np.asarray(x)[index] for x in (result.code, result.position_error, result.rotation_error))
+    code, position, turn = (
+        np.asarray(x)[index] for x in (result.code, result.position_error, result.rotation_error)
+    )
     what = "followed" if code == FOLLOWED else "beside the path"
     return f"{what}: {position:.4g} m and {turn:.4g} rad away"

@@ -1,10 +1,11 @@
-"""The quadratic program of differential inverse kinematics, solved by the dual active-set solver DAQP.
+"""The quadratic program of differential inverse kinematics,
+solved by the dual active-set solver DAQP.
 
     minimise  x'H x / 2 + c'x    with    lower <= x <= upper,   A x = b,   G x <= h
 
-Of the solvers at hand this one is exact on the ill-conditioned problems that weakly damped tasks make: within 2e-9 of
-quadprog's optimum where H has a condition of 1e14. (CasADi's own qrqp reports success far from the optimum there, and
-its copy of DAQP loses all digits.)
+Of the solvers at hand this one is exact on the ill-conditioned problems that weakly damped tasks
+make: within 2e-9 of quadprog's optimum where H has a condition of 1e14. (CasADi's own qrqp reports
+success far from the optimum there, and its copy of DAQP loses all digits.)
 
 Source: [Arnstrom2022].
 """
@@ -39,17 +40,26 @@ def solve_qp(
     n, m = len(c), len(b)
     k = 0 if h is None else len(h)
     rows = A if G is None else np.concatenate([A, G])
-    # the first n rows are bounds on x itself, then m equalities, then k rows that are bounded from above
-    sense, above, below = np.zeros(n + m + k, dtype=np.int32), np.empty(n + m + k), np.empty(n + m + k)
+    # the first n rows are bounds on x itself, then m equalities,
+    # then k rows that are bounded from above
+    sense, above, below = (
+        np.zeros(n + m + k, dtype=np.int32),
+        np.empty(n + m + k),
+        np.empty(n + m + k),
+    )
     sense[n : n + m] = _EQUALITY
     above[:n], above[n : n + m] = high, b
     below[:n], below[n : n + m], below[n + m :] = low, b, -ENDLESS
     if h is not None:
         np.minimum(h, ENDLESS, out=above[n + m :])
-    x, _, flag, _ = _daqp(who).solve(np.ascontiguousarray(H), c, np.ascontiguousarray(rows), above, below, sense)
+    x, _, flag, _ = _daqp(who).solve(
+        np.ascontiguousarray(H), c, np.ascontiguousarray(rows), above, below, sense
+    )
     if flag != _SOLVED or not np.isfinite(x).all():
         if not (np.isfinite(H).all() and np.isfinite(c).all()):
-            raise InvalidInput(f"{who}: targets, costs or damping are so large that their squares are not finite")
+            raise InvalidInput(
+                f"{who}: targets, costs or damping are so large that their squares are not finite"
+            )
         raise NotPossible(f"{who}: the constraints cannot be met within the limits of this step")
     return np.minimum(np.maximum(x, low), high)
 

@@ -1,4 +1,5 @@
-"""Lines of the table of quantities: chains of axes, and the closed forms of families, by their own coordinates."""
+"""Lines of the table of quantities: chains of axes, and the closed forms of families,
+by their own coordinates."""
 
 from __future__ import annotations
 
@@ -24,7 +25,16 @@ def _of_chain(trace: Trace, outputs: Outputs, **axes: str) -> Quantity:
     """A line about a chain: q are its coordinates alone."""
     axes = {"q": "joints", **axes}
     inputs = " ".join(axes)
-    return Quantity(trace, inputs, outputs, True, guard=lambda s: "", axes=axes, sizes={"joints": len}, about=Chain)
+    return Quantity(
+        trace,
+        inputs,
+        outputs,
+        True,
+        guard=lambda s: "",
+        axes=axes,
+        sizes={"joints": len},
+        about=Chain,
+    )
 
 
 def _of_family(trace: Trace, outputs: Outputs, **axes: str) -> Quantity:
@@ -36,14 +46,34 @@ def _of_family(trace: Trace, outputs: Outputs, **axes: str) -> Quantity:
         "factors": factor_count,
     }
     inputs, who = " ".join(axes), "inverse_kinematics_all"
-    return Quantity(trace, inputs, outputs, True, who=who, guard=lambda s: "", axes=axes, sizes=sizes, about=Family)
+    return Quantity(
+        trace,
+        inputs,
+        outputs,
+        True,
+        who=who,
+        guard=lambda s: "",
+        axes=axes,
+        sizes=sizes,
+        about=Family,
+    )
 
 
 def _rows(
-    target: str, stage: str = "traced", slots: str = "slots", explained: str = "explained", **more: str
+    target: str,
+    stage: str = "traced",
+    slots: str = "slots",
+    explained: str = "explained",
+    **more: str,
 ) -> Quantity:
-    """A family's rows for a target; stage is the method that proposes them, `more` what it asks for besides q0."""
-    outputs = (("q", f"{slots} joints"), ("state", slots), ("residual", slots), ("distances", explained))
+    """A family's rows for a target; stage is the method that proposes them,
+    `more` what it asks for besides q0."""
+    outputs = (
+        ("q", f"{slots} joints"),
+        ("state", slots),
+        ("residual", slots),
+        ("distances", explained),
+    )
     return _of_family(judged(stage), (*outputs, ("defect", "")), target=target, q0="joints", **more)
 
 

@@ -1,11 +1,14 @@
-"""The recursive method: one joint at a time, each to the minimum of the error along its own coordinate.
+"""The recursive method: one joint at a time, each to the minimum of the error along its own
+coordinate.
 
-No Jacobian is inverted and singular configurations need no care; limits on position and on speed are intervals that a
-joint does not leave. Sweeps repeat on a point until it is reached, or nothing moves any more. Convergence is linear,
-and slow near the edge of the workspace: a tracker and a source of starts, beside the numeric method for single poses.
+No Jacobian is inverted and singular configurations need no care; limits on position and on speed
+are intervals that a joint does not leave. Sweeps repeat on a point until it is reached, or nothing
+moves any more. Convergence is linear, and slow near the edge of the workspace: a tracker and a
+source of starts, beside the numeric method for single poses.
 
-Where nothing moves and the goal is not reached the configuration is stationary: the goal is out of reach, limits block
-the way, or all links lie on one line through the goal. A small kick of alternate signs leaves the last kind.
+Where nothing moves and the goal is not reached the configuration is stationary: the goal is out of
+reach, limits block the way, or all links lie on one line through the goal. A small kick of
+alternate signs leaves the last kind.
 
 Source: [Nicolato2005] section 3; see sweep.py for the equations and their corrections.
 """
@@ -41,7 +44,8 @@ KICKS = 3
 
 @dataclass(frozen=True)
 class Run:
-    """Settings of a call. speeds: (lowest, highest) move of q between two points, or None; tolerance [m], [rad]."""
+    """Settings of a call. speeds: (lowest, highest) move of q between two points, or None;
+    tolerance [m], [rad]."""
 
     rule: Rule
     limits: tuple[np.ndarray, np.ndarray]
@@ -65,7 +69,9 @@ class Sweeper:
             parameters |= {"slowest": n, "fastest": n}
         record: Shapes = {"reached": n, "sweeps": (), "code": ()}
         key, sequences = solver.key(Sweeper, rule, limited), {"target": solver.size}
-        self.scan: Scan = keyed_scan(key, [self._step], state, parameters, sequences, record, name=solver.who)
+        self.scan: Scan = keyed_scan(
+            key, [self._step], state, parameters, sequences, record, name=solver.who
+        )
 
     def walk(self, x: SX, target: SX) -> Walk:
         m = self.mechanism
@@ -82,11 +88,16 @@ class Sweeper:
         still = casadi.logic_and(largest < STILL, casadi.logic_not(there))
         kicks = casadi.logic_and(still, casadi.logic_and(kicked < KICKS, given["kick"] > 0))
         stalled = casadi.logic_and(still, casadi.logic_not(kicks))
-        used = casadi.logic_and(i + 1 >= given["most"], casadi.logic_not(casadi.logic_or(there, stalled)))
+        used = casadi.logic_and(
+            i + 1 >= given["most"], casadi.logic_not(casadi.logic_or(there, stalled))
+        )
         ends = casadi.logic_or(there, casadi.logic_or(stalled, used))
         rest = casadi.vertcat(*walk.x)
         kicked_to = [
-            casadi.fmin(casadi.fmax(walk.x[j] + (-1) ** j * given["kick"], intervals[j].lower), intervals[j].upper)
+            casadi.fmin(
+                casadi.fmax(walk.x[j] + (-1) ** j * given["kick"], intervals[j].lower),
+                intervals[j].upper,
+            )
             for j in range(len(walk.x))
         ]
         reached = casadi.if_else(before, x, casadi.if_else(kicks, casadi.vertcat(*kicked_to), rest))
@@ -114,13 +125,18 @@ class Sweeper:
 
 
 def _reached(walk: Walk, tolerance: SX) -> SX:
-    """Every goal within its tolerance, by squares: tolerance is (distance^2, sin^2 of half the angle)."""
+    """Every goal within its tolerance, by squares:
+    tolerance is (distance^2, sin^2 of half the angle)."""
     tests = []
     for group in sorted({pair.group for pair in walk.pairs}):
         members = [pair for pair in walk.pairs if pair.group == group]
         for pair in members:
             if pair.kind == POINT:
-                gap = walk.gap(pair) if pair.metric is None else _rows_alone(pair) @ walk.world_gap(pair)
+                gap = (
+                    walk.gap(pair)
+                    if pair.metric is None
+                    else _rows_alone(pair) @ walk.world_gap(pair)
+                )
                 tests.append(casadi.sumsqr(gap) < tolerance[0])
         turns = [casadi.sumsqr(walk.gap(pair)) for pair in members if pair.kind != POINT]
         if turns:
@@ -131,20 +147,26 @@ def _reached(walk: Walk, tolerance: SX) -> SX:
 def _rows_alone(pair: Pair) -> SX:
     """The rows of a pair's metric without their weights."""
     assert pair.metric is not None
-    return casadi.vertcat(*[row / casadi.sqrt(casadi.sumsqr(row)) for row in casadi.vertsplit(pair.metric)])
+    return casadi.vertcat(
+        *[row / casadi.sqrt(casadi.sumsqr(row)) for row in casadi.vertsplit(pair.metric)]
+    )
 
 
 def refuse_chain(solver: Solver) -> None:
     """Ball and floating joints and closed loops are not for this method."""
     if solver.mechanism.elements:
         raise NotPossible(
-            f'{solver.who}: the recursive method needs an open chain; robot "{solver.subject.model.name}" has closed '
+            f"{solver.who}: the recursive method needs an open chain; robot "
+            f'"{solver.subject.model.name}" has closed '
             f'loops, which method="numeric" keeps closed'
         )
     for joint, q, v in configurations.places(solver.subject):
-        if q.stop - q.start != v.stop - v.start and set(range(q.start, q.stop)) & set(solver.mechanism.q):
+        if q.stop - q.start != v.stop - v.start and set(range(q.start, q.stop)) & set(
+            solver.mechanism.q
+        ):
             raise NotPossible(
-                f'{solver.who}: the recursive method moves turning and sliding joints; joint "{joint.name}" is a '
+                f"{solver.who}: the recursive method moves turning and sliding joints; joint "
+                f'"{joint.name}" is a '
                 f'{joint.type} joint, which method="numeric" can move'
             )
 
@@ -163,7 +185,8 @@ def run(
         solver.refuse(checks)
     if path and (numbers.ndim < 2 or not numbers.shape[-2]):
         raise InvalidInput(
-            f"{solver.who}: track needs a path of targets (..., T, shape), got a batch {numbers.shape[:-1]}"
+            f"{solver.who}: track needs a path of targets (..., T, shape), got a batch "
+            f"{numbers.shape[:-1]}"
         )
     rows = numbers if path else numbers[..., None, :]
     sweeper = sweeper_of(solver, settings.rule, settings.speeds is not None)
@@ -181,7 +204,9 @@ def run(
         kicked=0.0,
         **values,
         tolerance=np.array([distance**2, math.sin(min(angle, math.pi) / 2) ** 2]),
-        most=float(settings.sweeps * (len(solver.moving) if settings.rule.order == BEST_FIRST else 1)),
+        most=float(
+            settings.sweeps * (len(solver.moving) if settings.rule.order == BEST_FIRST else 1)
+        ),
         kick=settings.kick,
         target=rows,
         steps=rows.shape[-2],
@@ -204,7 +229,9 @@ def _judged(
     position, turn = solver.verify.call((x, numbers), None, solver.context)
     q = np.array(np.broadcast_to(q0, (*x.shape[:-1], solver.subject.nq)))
     q[..., solver.moving] = x
-    success = (position <= settings.tolerance[0]) & (turn <= settings.tolerance[1]) & (code == CONVERGED)
+    success = (
+        (position <= settings.tolerance[0]) & (turn <= settings.tolerance[1]) & (code == CONVERGED)
+    )
     explain = functools.partial(_explain, solver)
     if success.shape:
         return InverseKinematics(q, success, position, turn, sweeps, code, settings.limits, explain)
@@ -214,14 +241,19 @@ def _judged(
 
 def _explain(solver: Solver, result: InverseKinematics, index: tuple[int, ...]) -> str:
     code, position, turn, sweeps = (
-        np.asarray(x)[index] for x in (result.code, result.position_error, result.rotation_error, result.iterations)
+        np.asarray(x)[index]
+        for x in (result.code, result.position_error, result.rotation_error, result.iterations)
     )
     away = f"{position:.4g} m and {turn:.4g} rad away after {sweeps} sweeps"
     if code == CONVERGED:
         return f"converged: {away}"
     if code == SWEEPS_USED:
         return f"sweeps used up: still {away}"
-    names = [joint.name for joint, q, _ in configurations.places(solver.subject) for _ in range(q.start, q.stop)]
+    names = [
+        joint.name
+        for joint, q, _ in configurations.places(solver.subject)
+        for _ in range(q.start, q.stop)
+    ]
     held = [n for n, limit in zip(names, result.on_limit[index], strict=True) if limit]
     if held:
         return f"stalled with {', '.join(held)} on a limit: {away}"
@@ -229,7 +261,8 @@ def _explain(solver: Solver, result: InverseKinematics, index: tuple[int, ...]) 
 
 
 def order_of(who: str, mechanism: Mechanism, order: Any, partial: bool) -> tuple[int, ...] | str:
-    """The coordinates of a sweep: "base_to_tip", "tip_to_base", "best_first", or a list of joint names."""
+    """The coordinates of a sweep: "base_to_tip", "tip_to_base", "best_first",
+    or a list of joint names."""
     count = len(mechanism.q)
     if isinstance(order, str):
         named: dict[str, tuple[int, ...] | str] = {
@@ -238,19 +271,28 @@ def order_of(who: str, mechanism: Mechanism, order: Any, partial: bool) -> tuple
             BEST_FIRST: BEST_FIRST,
         }
         if order not in named:
-            raise InvalidInput(f"{who}: order is {order!r}, expected one of {list(named)} or a list of joints")
+            raise InvalidInput(
+                f"{who}: order is {order!r}, expected one of {list(named)} or a list of joints"
+            )
         return named[order]
     coordinates = _coordinates_by_name(mechanism)
     if not isinstance(order, Sequence) or not order:
-        raise InvalidInput(f"{who}: order is {order!r}, expected a list of joints out of {list(coordinates)}")
+        raise InvalidInput(
+            f"{who}: order is {order!r}, expected a list of joints out of {list(coordinates)}"
+        )
     for name in order:
         if not isinstance(name, str) or name not in coordinates:
             near = did_you_mean(str(name), coordinates)
-            raise UnknownName(f'{who}: order names "{name}"{near}; moving joints are {list(coordinates)}')
+            raise UnknownName(
+                f'{who}: order names "{name}"{near}; moving joints are {list(coordinates)}'
+            )
     chosen = tuple(k for name in order for k in coordinates[name])
     if len(set(chosen)) < len(chosen) or (not partial and len(chosen) < count):
         missing = [name for name in coordinates if name not in order]
-        raise InvalidInput(f"{who}: order is {list(order)}, expected each joint once; partial=True lets {missing} rest")
+        raise InvalidInput(
+            f"{who}: order is {list(order)}, expected each joint once; partial=True lets "
+            f"{missing} rest"
+        )
     return chosen
 
 
@@ -265,7 +307,8 @@ def _coordinates_by_name(mechanism: Mechanism) -> dict[str, list[int]]:
 
 @dataclass(frozen=True)
 class JointStep:
-    """What one joint alone can do: H(d) = const - 2 (A cos d + B sin d); d: exact step; small_angle: the paper's."""
+    """What one joint alone can do: H(d) = const - 2 (A cos d + B sin d); d: exact step;
+    small_angle: the paper's."""
 
     A: float
     B: float
@@ -273,22 +316,31 @@ class JointStep:
     small_angle: float
 
 
-def step_of(solver: Solver, q: np.ndarray, joint: str, targets: tuple[np.ndarray, ...]) -> JointStep:
-    """The step of one turning or sliding joint at q towards one target; for a sliding joint A and B are zero."""
+def step_of(
+    solver: Solver, q: np.ndarray, joint: str, targets: tuple[np.ndarray, ...]
+) -> JointStep:
+    """The step of one turning or sliding joint at q towards one target;
+    for a sliding joint A and B are zero."""
     refuse_chain(solver)
     coordinates = _coordinates_by_name(solver.mechanism)
     if not isinstance(joint, str) or joint not in coordinates:
-        raise UnknownName(f'joint_step: no joint "{joint}" moves the frame{did_you_mean(joint, coordinates)}')
+        raise UnknownName(
+            f'joint_step: no joint "{joint}" moves the frame{did_you_mean(joint, coordinates)}'
+        )
     numbers, checks, bad, _ = solver.pack.call(targets, None, solver.context)
     if np.any(bad):
         solver.refuse(checks)
     m = solver.mechanism
     pairs = pairs_of(solver.who, solver.goals, m.places, SX(casadi.DM(numbers)), m.length)
     walk = Walk(m, SX(casadi.DM(q[solver.moving])), pairs)
-    nodes = [i for i, drives in walk.drives.items() if any(k in coordinates[joint] for k, _, _ in drives)]
+    nodes = [
+        i for i, drives in walk.drives.items() if any(k in coordinates[joint] for k, _, _ in drives)
+    ]
     if walk.tree.nodes[nodes[0]].row.is_slide:
         d = float(casadi.DM(slide(walk, nodes[0])))
         return JointStep(0.0, 0.0, d, d)
     wave, small = hinge(walk, nodes[0], m.reach)
-    A, B, none, short = (float(casadi.DM(casadi.evalf(x))) for x in (wave.A, wave.B, wave.none, small))
+    A, B, none, short = (
+        float(casadi.DM(casadi.evalf(x))) for x in (wave.A, wave.B, wave.none, small)
+    )
     return JointStep(A, B, 0.0 if none else math.atan2(B, A), short)

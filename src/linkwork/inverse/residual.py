@@ -1,4 +1,5 @@
-"""Residual: how far frames are from their goals, with the Jacobian that closes the gap, over symbols."""
+"""Residual: how far frames are from their goals, with the Jacobian that closes the gap,
+over symbols."""
 
 from __future__ import annotations
 
@@ -22,15 +23,19 @@ Place = tuple[int, Placement]
 
 @dataclass(frozen=True)
 class Gap:
-    """e: what is missing (m rows); J (m, nv of the tree): e falls by J dv; weights: one a row [1, m/rad]."""
+    """e: what is missing (m rows); J (m, nv of the tree): e falls by J dv; weights:
+    one a row [1, m/rad]."""
 
     e: SX
     J: SX
     weights: tuple[float, ...]
 
 
-def gap(tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...], target: SX, length: float) -> Gap:
-    """The rows of all goals. `length` [m]: what a radian weighs where a goal has no weights of its own."""
+def gap(
+    tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...], target: SX, length: float
+) -> Gap:
+    """The rows of all goals. `length` [m]: what a radian weighs where a goal has no weights of its
+    own."""
     e, J, weights, at = [], [], [], 0
     for goal, place in zip(goals, places, strict=True):
         R_d, p_d = unpacked(goal, target[at : at + goal.size])
@@ -62,12 +67,17 @@ def _turning_rows(
     if len(goal.rotations) == 3:
         if len(set(w[3:])) == 1:
             return rotation_vector(R_d @ R.T), J_w, list(w[3:])
-        e = rotation_vector(R.T @ R_d)  # in the frame's own axes, so that each axis has its own weight
+        # in the frame's own axes, so that each axis has its own weight
+        e = rotation_vector(R.T @ R_d)
         return e, R.T @ J_w, list(w[3:])
     if len(goal.rotations) == 2:
         free = ({0, 1, 2} - set(goal.rotations)).pop()
-        return (*_pointing(R, J_w, vector(np.eye(3)[free].tolist()), R_d[:, free]), [w[3 + k] for k in goal.rotations])
-    # One rotation alone: the others may be large, so the rate of the rotation vector is not the angular velocity.
+        return (
+            *_pointing(R, J_w, vector(np.eye(3)[free].tolist()), R_d[:, free]),
+            [w[3 + k] for k in goal.rotations],
+        )
+    # One rotation alone: the others may be large,
+    # so the rate of the rotation vector is not the angular velocity.
     e = rotation_vector(R.T @ R_d)
     rate = _inverse_left_jacobian(e) @ R.T @ J_w
     k = goal.rotations[0]
@@ -85,7 +95,8 @@ def _pointing(R: SX, J_w: SX, axis: SX, direction: SX) -> tuple[SX, SX]:
 
 
 def _inverse_left_jacobian(w: SX) -> SX:
-    """d(w)/dt = this @ angular velocity, for the rotation vector w of R' R_d with R turning in its own axes.
+    """d(w)/dt = this @ angular velocity, for the rotation vector w of R' R_d with R turning in its
+    own axes.
 
     With R' R_d = exp(w) and R' = -[W] R' the vector w falls as the frame turns towards the target.
     """
@@ -103,8 +114,11 @@ def unpacked(goal: Goal, x: SX) -> tuple[SX, SX]:
     return casadi.reshape(x[0:9], 3, 3).T, x[9:]
 
 
-def errors(tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...], target: SX) -> tuple[SX, SX]:
-    """(position error [m], rotation error [rad]) of the worst goal, from forward kinematics alone."""
+def errors(
+    tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...], target: SX
+) -> tuple[SX, SX]:
+    """(position error [m], rotation error [rad]) of the worst goal, from forward kinematics
+    alone."""
     position, turn, at = SX(0), SX(0), 0
     for goal, place in zip(goals, places, strict=True):
         R_d, p_d = unpacked(goal, target[at : at + goal.size])
@@ -131,7 +145,9 @@ def _rotation_error(goal: Goal, T: Transform, R_d: SX, direction: SX) -> SX:
     if not goal.rotations:
         return SX(0)
     if len(goal.rotations) == 3:
-        return 2 * casadi.asin(casadi.fmin(1, casadi.sqrt(casadi.sumsqr(T.R - R_d)) / (2 * math.sqrt(2))))
+        return 2 * casadi.asin(
+            casadi.fmin(1, casadi.sqrt(casadi.sumsqr(T.R - R_d)) / (2 * math.sqrt(2)))
+        )
     if len(goal.rotations) == 2:
         free = ({0, 1, 2} - set(goal.rotations)).pop()
         return _angle_between(T.R[:, free], R_d[:, free])

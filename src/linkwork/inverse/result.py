@@ -1,4 +1,5 @@
-"""What inverse kinematics gives back: a configuration a target, and whether true forward kinematics agrees."""
+"""What inverse kinematics gives back: a configuration a target,
+and whether true forward kinematics agrees."""
 
 from __future__ import annotations
 
@@ -22,7 +23,16 @@ class InverseKinematics(Tabular):
     on_limit    (..., nq) bool: coordinates that stand on a limit
     """
 
-    __slots__ = ("_limits", "code", "explain", "iterations", "position_error", "q", "rotation_error", "success")
+    __slots__ = (
+        "_limits",
+        "code",
+        "explain",
+        "iterations",
+        "position_error",
+        "q",
+        "rotation_error",
+        "success",
+    )
 
     def __init__(
         self,
@@ -67,9 +77,14 @@ class InverseKinematics(Tabular):
         shape = np.shape(self.success)
         if not shape:
             return f"<InverseKinematics: {self.reason}>"
-        return f"<InverseKinematics: {int(np.sum(self.success))} of {int(np.prod(shape))} targets reached>"
+        return (
+            f"<InverseKinematics: {int(np.sum(self.success))} of {int(np.prod(shape))} targets "
+            "reached>"
+        )
 
     def _table(self) -> dict[str, Any]:
         rows = np.asarray(self.q).reshape(-1, np.shape(self.q)[-1])
         columns: dict[str, Any] = {f"q[{k}]": rows[:, k] for k in range(rows.shape[1])}
-        return columns | {name: np.ravel(getattr(self, name)) for name in ("success", "error", "iterations")}
+        return columns | {
+            name: np.ravel(getattr(self, name)) for name in ("success", "error", "iterations")
+        }

@@ -1,8 +1,8 @@
 """SearchLoop: attempts at a target as one step function, compiled to machine code by scan.
 
-State of a lane, in this order: x, where the present attempt is; attempt, its number (-1: from the caller's q0); left,
-how many more there may be; i, its steps so far; before, the squared errors one and two steps ago; best_ee and best, the
-nearest so far; tolerance.
+State of a lane, in this order: x, where the present attempt is; attempt, its number
+(-1: from the caller's q0); left, how many more there may be; i, its steps so far; before, the
+squared errors one and two steps ago; best_ee and best, the nearest so far; tolerance.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from linkwork.inverse.seeds import box, seed
 from linkwork.inverse.targets import Goal
 
 PATIENCE, LEAST, PROGRESS = 20, 5, 0.8
-"""An attempt has 20 steps, and ends after 5 where two steps took less than a fifth off the squared error."""
+"""An attempt has 20 steps, and ends after 5 where two steps took less than a fifth off the squared
+error."""
 LONG_PATIENCE, LONG_PROGRESS, EVERY = 120, 0.9999, 8
 """Every eighth attempt, and the last one, is patient: it follows a slow descent to its end."""
 WISH, WISHES = 0.5, 30
-"""How much of the way to the preferred configuration a step goes, and how many do; then the goals alone count."""
+"""How much of the way to the preferred configuration a step goes, and how many do;
+then the goals alone count."""
 HUGE = 1e300
 ENDLESS = 1e9
 """Stands for an infinite limit where limits are numbers that come with the call."""
@@ -38,7 +40,8 @@ Shapes = dict[str, int | tuple[int, ...]]
 class SearchLoop:
     """The compiled loop for some goals of a mechanism.
 
-    limits   (lower, upper) of the mechanism's q, as constants of the code, or None: they come with each call
+    limits   (lower, upper) of the mechanism's q, as constants of the code, or None: they come with
+             each call
     wish     each call brings a preferred configuration for what the goals leave free
     """
 
@@ -52,7 +55,12 @@ class SearchLoop:
         self.mechanism, self.goals, self.limits, self.wish = mechanism, goals, limits, wish
         self.single = np.array([at for at, _ in mechanism.single], dtype=int)
         n, s = len(mechanism.q), len(self.single)
-        self.x, self.attempt, self.left, self.best = slice(1, 1 + n), 1 + n, 2 + n, slice(7 + n, 7 + 2 * n)
+        self.x, self.attempt, self.left, self.best = (
+            slice(1, 1 + n),
+            1 + n,
+            2 + n,
+            slice(7 + n, 7 + 2 * n),
+        )
         state: Shapes = {
             "x": n,
             "attempt": (),
@@ -74,8 +82,13 @@ class SearchLoop:
     def _step(self, k: SX, **given: SX) -> dict[str, SX]:
         x, i, before, ee_best = given["x"], given["i"], given["before"], given["best_ee"]
         lower, upper, centre, spread = self._ranges(given)
-        step = step_towards(self.mechanism, self.goals, x, given["target"], lower, upper, self._wish(given))
-        near, here = casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0), step.ee < given["tolerance"] ** 2
+        step = step_towards(
+            self.mechanism, self.goals, x, given["target"], lower, upper, self._wish(given)
+        )
+        near, here = (
+            casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0),
+            step.ee < given["tolerance"] ** 2,
+        )
         patient = casadi.logic_or(given["left"] <= 0, _divides(EVERY, given["attempt"] + 1))
         if self.wish:
             patient = SX(1)
@@ -133,7 +146,8 @@ class SearchLoop:
         return {"i": 0.0, "before": np.full(2, HUGE), "best_ee": HUGE, "best": x}
 
     def flat(self, x: np.ndarray, restarts: int, position: float, turn: float) -> np.ndarray:
-        """The whole start state of one target without a start of the caller's own, as `call` takes it."""
+        """The whole start state of one target without a start of the caller's own,
+        as `call` takes it."""
         end = [HUGE, HUGE, HUGE, *x, self.weighted(position, turn)]
         return np.array([0.0, *x, 0.0, float(restarts), 0.0, *end])
 

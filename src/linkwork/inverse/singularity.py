@@ -1,4 +1,5 @@
-"""Singularities: where a frame cannot move in some direction, how near that is, and where a path meets it."""
+"""Singularities: where a frame cannot move in some direction, how near that is,
+and where a path meets it."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ from linkwork.subject import Subject
 
 _ROUND = 2000  # decompositions without a look at the clock: some hundredths of a second
 Thresholds: TypeAlias = Mapping[str, float] | None
-THRESHOLDS = MappingProxyType({"elbow": 1e-6, "wrist": 1e-8, "shoulder": 1e-6, "arm": 1e-6, "sigma": 1e-6})
+THRESHOLDS = MappingProxyType(
+    {"elbow": 1e-6, "wrist": 1e-8, "shoulder": 1e-6, "arm": 1e-6, "sigma": 1e-6}
+)
 """Scale-free measures below which a posture counts as singular.
 
 Elbow and shoulder factors come out of square roots, where rounding takes half the digits.
@@ -39,12 +42,17 @@ Elbow and shoulder factors come out of square roots, where rounding takes half t
 class Singularity(Tabular, rows="singular"):
     """Measures of configurations (...), lengths in units of `length`, the chain's own.
 
-    sigma            (..., k) singular values of the frame's Jacobian, largest first; k = min(6, joints on the chain)
-    sigma_min        (...,) the smallest; condition (...,): largest over smallest; manipulability (...,): their product
-    lost             (..., 6) the direction the frame moves least in (linear part first), a unit vector
+    sigma            (..., k) singular values of the frame's Jacobian, largest first; k =
+                     min(6, joints on the chain)
+    sigma_min        (...,) the smallest; condition (...,): largest over smallest; manipulability
+                     (...,): their product
+    lost             (..., 6) the direction the frame moves least in (linear part first), a unit
+                     vector
     idle             (..., nv) the joint velocity that moves the frame least, a unit vector
-    determinant      (...,) of the Jacobian [m^3] in closed form, or None: not square, or of no known family
-    factors          its scale-free factors by name ("elbow", "wrist", "shoulder", "arm"), each (...,)
+    determinant      (...,) of the Jacobian [m^3] in closed form, or None: not square, or of no
+                     known family
+    factors          its scale-free factors by name ("elbow", "wrist", "shoulder", "arm"), each
+                     (...,)
     singular         (...,) whether any measure is below its threshold; flags: the same by name
     """
 
@@ -77,8 +85,8 @@ class PathSingularity(Tabular, rows="sigma_min", aside=("crossings", "arcs")):
     """Singularities along a path of N configurations.
 
     sigma_min   (N,); arc (N,): length of the path so far in joint space [rad, m]
-    crossings   places on the path (fractions of the row index) where the determinant changes sign or sigma_min touches
-                its threshold; arcs: the same as arc length
+    crossings   places on the path (fractions of the row index) where the determinant changes sign
+                or sigma_min touches its threshold; arcs: the same as arc length
     distance    (N,) along the path to the nearest crossing, infinite where there is none
     """
 
@@ -95,7 +103,12 @@ class PathSingularity(Tabular, rows="sigma_min", aside=("crossings", "arcs")):
 
 
 def singularity(
-    subject: Subject, q: ArrayLike, frame: str, length: float | None, thresholds: Thresholds, time_limit: float | None
+    subject: Subject,
+    q: ArrayLike,
+    frame: str,
+    length: float | None,
+    thresholds: Thresholds,
+    time_limit: float | None,
 ) -> Singularity:
     """How singular configurations q (..., nq) are for a frame; see `Singularity`.
 
@@ -138,23 +151,38 @@ def _measured(
 
 
 def _decomposed(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Singular value decompositions of matrices (..., m, n), in rounds between which Ctrl-C is heard."""
+    """Singular value decompositions of matrices (..., m, n),
+    in rounds between which Ctrl-C is heard."""
     flat = A.reshape(-1, *A.shape[-2:])
-    parts = [np.linalg.svd(flat[some], full_matrices=False) for some in deadlines.rounds(len(flat), _ROUND)]
-    U, sigma, Vt = (part[0] if len(parts) == 1 else np.concatenate(part) for part in zip(*parts, strict=True))
+    parts = [
+        np.linalg.svd(flat[some], full_matrices=False)
+        for some in deadlines.rounds(len(flat), _ROUND)
+    ]
+    U, sigma, Vt = (
+        part[0] if len(parts) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     batch = A.shape[:-2]
-    return U.reshape(*batch, *U.shape[1:]), sigma.reshape(*batch, *sigma.shape[1:]), Vt.reshape(*batch, *Vt.shape[1:])
+    return (
+        U.reshape(*batch, *U.shape[1:]),
+        sigma.reshape(*batch, *sigma.shape[1:]),
+        Vt.reshape(*batch, *Vt.shape[1:]),
+    )
 
 
-def along_path(subject: Subject, q: ArrayLike, frame: str, tolerance: float = 1e-6) -> PathSingularity:
-    """Where a path of configurations q (N, nq) is singular for a frame; straight lines in joint space between rows.
+def along_path(
+    subject: Subject, q: ArrayLike, frame: str, tolerance: float = 1e-6
+) -> PathSingularity:
+    """Where a path of configurations q (N, nq) is singular for a frame;
+    straight lines in joint space between rows.
 
-    A change of sign of the determinant is found by bisection. Without a square Jacobian (or where it only touches zero)
-    rows count whose smallest singular value is below the tolerance.
+    A change of sign of the determinant is found by bisection. Without a square Jacobian
+    (or where it only touches zero) rows count whose smallest singular value is below the tolerance.
     """
     path = as_doubles(q, "along_path: q")
     if path.ndim != 2 or len(path) < 2:
-        raise InvalidInput(f"along_path: q has shape {path.shape}, expected (N, {subject.nq}) with N >= 2")
+        raise InvalidInput(
+            f"along_path: q has shape {path.shape}, expected (N, {subject.nq}) with N >= 2"
+        )
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
     arc = np.concatenate([[0.0], np.cumsum(steps)])
     sigma = singularity(subject, path, frame, None, None, None).sigma_min
@@ -190,7 +218,9 @@ def _moving(subject: Subject, frame: str) -> np.ndarray:
     columns = np.zeros(subject.nv, dtype=bool)
     columns[list(set(pattern.get_triplet()[1]))] = True
     if not columns.any():
-        raise InvalidInput(f'singularity: no joint of robot "{subject.model.name}" moves frame "{frame}"')
+        raise InvalidInput(
+            f'singularity: no joint of robot "{subject.model.name}" moves frame "{frame}"'
+        )
     return columns
 
 
@@ -207,14 +237,20 @@ def _thresholds(given: Thresholds) -> dict[str, float]:
     limits = dict(THRESHOLDS)
     for name, value in mapping(given, "singularity: thresholds").items():
         if name not in limits:
-            raise UnknownName(f'singularity: there is no threshold "{name}"{did_you_mean(name, limits)}')
+            raise UnknownName(
+                f'singularity: there is no threshold "{name}"{did_you_mean(name, limits)}'
+            )
         limits[name] = number(value, f"singularity: threshold {name!r}")
         if not limits[name] >= 0.0:
-            raise InvalidInput(f"singularity: threshold {name!r} is {value!r}, expected a number >= 0")
+            raise InvalidInput(
+                f"singularity: threshold {name!r} is {value!r}, expected a number >= 0"
+            )
     return limits
 
 
-def _determinant(subject: Subject, frame: str, q: ArrayLike) -> tuple[np.ndarray, dict[str, np.ndarray]] | None:
+def _determinant(
+    subject: Subject, frame: str, q: ArrayLike
+) -> tuple[np.ndarray, dict[str, np.ndarray]] | None:
     """(det J, factors) in closed form, or None where there is none."""
     family = classified(subject, frame).pose
     if family is None or not family.exact or len(family.chain) != 6:
@@ -240,7 +276,8 @@ def factor_count(family: Family) -> int:
 
 
 def traced_determinant(tree: Tree, x: Inputs) -> tuple[SX]:
-    """(det J, factors ...) of the chain's q (n,), up to the sign that the robot's axes give it: a line of the table."""
+    """(det J, factors ...) of the chain's q (n,), up to the sign that the robot's axes give it:
+    a line of the table."""
     closed = x.about.determinant(x.about.canonical.angles(x.own["q"]))
     assert closed is not None
     det, factors = closed

@@ -1,7 +1,8 @@
-"""Sweep: joints moved one after the other, each by the closed-form minimiser of the cost along its own coordinate.
+"""Sweep: joints moved one after the other, each by the closed-form minimiser of the cost along its
+own coordinate.
 
-In the frame of joint i (axis n, angle q_i), with r_k the tip's vectors in the child's axes and t_k the goal's vectors,
-both projected on the plane across the axis (b_1, b_2):
+In the frame of joint i (axis n, angle q_i), with r_k the tip's vectors in the child's axes and t_k
+the goal's vectors, both projected on the plane across the axis (b_1, b_2):
 
     A = sum w (r_1 t_1 + r_2 t_2),  B = sum w (r_1 t_2 - r_2 t_1)        at angle 0
     A_q = A cos q + B sin q,        B_q = B cos q - A sin q              at the present angle
@@ -11,12 +12,14 @@ both projected on the plane across the axis (b_1, b_2):
     small angle    d = B_q / sum w rho^2,    rho^2 = r_1^2 + r_2^2                                    (eq. 21)
     sliding        d = sum w n.(t - c) / sum w
 
-Neither r_k nor t_k changes while other joints outside their part of the chain move, so nothing is computed twice: a
-sweep from base to tip, or back, or of the best joint alone, costs O(n); a list of joints what its order must.
+Neither r_k nor t_k changes while other joints outside their part of the chain move, so nothing is
+computed twice: a sweep from base to tip, or back, or of the best joint alone, costs O(n); a list of
+joints what its order must.
 
-Source: [Nicolato2005] eqs. 13-24. Corrected: eq. 19 lost c'c at the end of k_2; eq. 22 prints the upper speed limit for
-the lower one. The exact step, orientations, pointing and several tips are not in the paper. rho^2 is a sum of squares:
-as |c|^2 - (n.c)^2 it would be noise where the tip lies on the axis.
+Source: [Nicolato2005] eqs. 13-24. Corrected: eq. 19 lost c'c at the end of k_2; eq. 22 prints the
+upper speed limit for the lower one. The exact step, orientations, pointing and several tips are not
+in the paper. rho^2 is a sum of squares: as |c|^2 - (n.c)^2 it would be noise where the tip lies on
+the axis.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ _NO_EFFECT = 1e-9
 
 
 class Walk:
-    """The chain at its present coordinates. `version[k]` counts the moves of coordinate k; what they leave is kept."""
+    """The chain at its present coordinates. `version[k]` counts the moves of coordinate k;
+    what they leave is kept."""
 
     def __init__(self, mechanism: Mechanism, x: SX, pairs: Sequence[Pair]) -> None:
         self.mechanism, self.tree, self.pairs = mechanism, mechanism.tree, list(pairs)
@@ -58,7 +62,9 @@ class Walk:
 
     def angle(self, i: int) -> SX:
         """The node's own coordinate."""
-        return sum((factor * self.x[k] + offset for k, factor, offset in self.drives.get(i, ())), SX(0))
+        return sum(
+            (factor * self.x[k] + offset for k, factor, offset in self.drives.get(i, ())), SX(0)
+        )
 
     def joint(self, i: int) -> Transform:
         """T_joint_child of a node."""
@@ -75,7 +81,9 @@ class Walk:
         after = path[path.index(i) + 1 :]
         if not after:
             return pair.tip
-        return self._keep(("tip", id(pair), i, self._version(after)), lambda: self._tip(pair, after[0]))
+        return self._keep(
+            ("tip", id(pair), i, self._version(after)), lambda: self._tip(pair, after[0])
+        )
 
     def _tip(self, pair: Pair, child: int) -> SX:
         c = _applied(self.joint(child), self.tip(pair, child), pair.kind)
@@ -84,7 +92,9 @@ class Walk:
     def goal(self, pair: Pair, i: int) -> SX:
         """t: the pair's goal vector in the frame of joint i, before it moves."""
         before = self.tree.paths[i][:-1]
-        return self._keep(("goal", id(pair), i, self._version(before)), lambda: self._goal(pair, i, before))
+        return self._keep(
+            ("goal", id(pair), i, self._version(before)), lambda: self._goal(pair, i, before)
+        )
 
     def _goal(self, pair: Pair, i: int, before: Sequence[int]) -> SX:
         t = self.inside(pair, before[-1]) if before else pair.goal
@@ -122,7 +132,8 @@ class Walk:
 
 @dataclass(frozen=True)
 class Wave:
-    """H along one coordinate: const - 2 (A cos d + B sin d) for a hinge; `none`: where the joint has no effect."""
+    """H along one coordinate: const - 2 (A cos d + B sin d) for a hinge; `none`:
+    where the joint has no effect."""
 
     A: SX
     B: SX
@@ -143,7 +154,11 @@ def hinge(walk: Walk, i: int, reach: float) -> tuple[Wave, SX]:
         goal = goal + pair.weight * (t1 * t1 + t2 * t2)
     T = walk.joint(i)
     c, s = casadi.dot(b1, T.R @ b1), casadi.dot(b2, T.R @ b1)
-    now = Wave(A * c + B * s, B * c - A * s, casadi.logic_or(arm < _least(walk, reach), goal < _least(walk, reach)))
+    now = Wave(
+        A * c + B * s,
+        B * c - A * s,
+        casadi.logic_or(arm < _least(walk, reach), goal < _least(walk, reach)),
+    )
     turning = now.B
     for group in {pair.group for pair in _carried(walk, i) if pair.trio}:
         turning = turning + _rotation_vector_share(walk, i, group, node)
@@ -156,7 +171,8 @@ def _least(walk: Walk, reach: float) -> float:
 
 
 def _rotation_vector_share(walk: Walk, i: int, group: int, node: Node) -> SX:
-    """What the small-angle step of an orientation has beyond n.m_e: the rotation vector in the place of its sine."""
+    """What the small-angle step of an orientation has beyond n.m_e:
+    the rotation vector in the place of its sine."""
     trio = [pair for pair in _carried(walk, i) if pair.trio and pair.group == group]
     R = walk.joint(i).R
     axes = [(R @ walk.tip(pair, i), walk.goal(pair, i)) for pair in trio]
@@ -174,7 +190,9 @@ def slide(walk: Walk, i: int) -> SX:
     points = [pair for pair in _carried(walk, i) if pair.kind == POINT]
     if not points:
         return SX(0)
-    missing = sum(pair.weight * casadi.dot(n, walk.goal(pair, i) - walk.tip(pair, i)) for pair in points)
+    missing = sum(
+        pair.weight * casadi.dot(n, walk.goal(pair, i) - walk.tip(pair, i)) for pair in points
+    )
     return missing / sum(pair.weight for pair in points) - walk.angle(i)
 
 
@@ -183,7 +201,8 @@ def _carried(walk: Walk, i: int) -> list[Pair]:
 
 
 def _across(node: Node) -> tuple[SX, SX]:
-    """b1, b2 with b1 x b2 = axis; coordinate axes where the joint's axis is one, so that zeros fold away."""
+    """b1, b2 with b1 x b2 = axis; coordinate axes where the joint's axis is one,
+    so that zeros fold away."""
     n = np.array([float(x) for x in node.axis])
     k = int(np.argmin(np.abs(n)))
     b1 = np.eye(3)[k] - n[k] * n

@@ -29,13 +29,14 @@ class Goal:
     """What is asked of a frame.
 
     frame      its name
-    task       "pose": target (..., 4, 4). "position": (..., 3) [m], or (..., 4, 4) of which the position counts.
-               "orientation": (..., 3, 3) or (..., 4, 4). "pointing": (..., 3), a direction in world axes along which
-               the frame's own `direction` shall look
-    axes       which of x y z rx ry rz count, in axes of the target; left out: all that the task has. Two of the three
-               rotations leave the frame free to turn about the third axis of the target
-    weights    how much x y z rx ry rz count where not all can be reached (only their ratios matter). Left out, one
-               radian weighs as much as half the chain's reach
+    task       "pose": target (..., 4, 4). "position": (..., 3) [m], or (..., 4, 4) of which the
+               position counts. "orientation": (..., 3, 3) or (..., 4, 4). "pointing": (..., 3), a
+               direction in world axes along which the frame's own `direction` shall look
+    axes       which of x y z rx ry rz count, in axes of the target; left out: all that the task
+               has. Two of the three rotations leave the frame free to turn about the third axis of
+               the target
+    weights    how much x y z rx ry rz count where not all can be reached (only their ratios
+               matter). Left out, one radian weighs as much as half the chain's reach
     """
 
     frame: str
@@ -53,26 +54,34 @@ class Goal:
         direction = as_doubles(self.direction, f'goal of frame "{self.frame}": direction')
         length = float(np.linalg.norm(direction)) if direction.shape == (3,) else math.nan
         if not length > 1e-12 or not math.isfinite(length):
-            raise InvalidInput(f'goal of frame "{self.frame}": direction is {self.direction!r}, expected a 3-vector')
+            raise InvalidInput(
+                f'goal of frame "{self.frame}": direction is {self.direction!r}, expected a '
+                "3-vector"
+            )
         object.__setattr__(self, "direction", tuple((direction / length).tolist()))
         if self.weights is not None:
             weights = as_doubles(self.weights, f'goal of frame "{self.frame}": weights')
             if weights.shape != (6,) or not (np.isfinite(weights).all() and (weights > 0).all()):
                 raise InvalidInput(
-                    f'goal of frame "{self.frame}": weights is {self.weights!r}, expected six positive numbers for '
+                    f'goal of frame "{self.frame}": weights is {self.weights!r}, expected six '
+                    "positive numbers for "
                     f"{', '.join(AXES)}; leave out what shall not count with `axes`"
                 )
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     def _ordered(self, axes: Any) -> tuple[str, ...]:
         given = name_list(
-            axes.replace(",", " ").split() if isinstance(axes, str) else axes, f'goal of frame "{self.frame}": axes'
+            axes.replace(",", " ").split() if isinstance(axes, str) else axes,
+            f'goal of frame "{self.frame}": axes',
         )
-        allowed = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:], "pointing": ()}[self.task]
+        allowed = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:], "pointing": ()}[
+            self.task
+        ]
         wrong = [a for a in given if a not in allowed]
         if wrong or not given or len(set(given)) < len(given):
             raise InvalidInput(
-                f'goal of frame "{self.frame}": axes is {axes!r}, expected some of {", ".join(allowed) or "none"} '
+                f'goal of frame "{self.frame}": axes is {axes!r}, expected some of '
+                f"{', '.join(allowed) or 'none'} "
                 f'for task "{self.task}"'
             )
         return tuple(a for a in AXES if a in given)
@@ -98,7 +107,8 @@ class Goal:
 
     @property
     def size(self) -> int:
-        """Numbers of one target as the kernels get it: rotation by rows, then position or direction."""
+        """Numbers of one target as the kernels get it: rotation by rows,
+        then position or direction."""
         return (9 if self.turned else 0) + (3 if self.positions or self.task == "pointing" else 0)
 
 
@@ -108,17 +118,25 @@ Format = tuple[int, ...]
 def goals_of(
     who: str, frame: Any, target: Any, task: str | None, **details: Any
 ) -> tuple[tuple[Goal, ...], tuple[Any, ...]]:
-    """(goals, targets) of a call: frames by name, as `Goal`, or several of these with a list of targets.
+    """(goals, targets) of a call: frames by name, as `Goal`,
+    or several of these with a list of targets.
 
-    Without a task a target (..., 4, 4) is a pose, a rotation of another library an orientation, any other a position.
+    Without a task a target (..., 4, 4) is a pose, a rotation of another library an orientation, any
+    other a position.
     """
     several = isinstance(frame, Sequence) and not isinstance(frame, str)
     frames = tuple(frame) if several else (frame,)
     if not frames:
         raise InvalidInput(f"{who}: frame is empty, expected a name, a Goal, or several of them")
-    if several and (isinstance(target, np.ndarray) or not isinstance(target, Sequence) or len(target) != len(frames)):
+    if several and (
+        isinstance(target, np.ndarray)
+        or not isinstance(target, Sequence)
+        or len(target) != len(frames)
+    ):
         kind = type(target).__name__
-        raise InvalidInput(f"{who}: target is a {kind}, expected a list of {len(frames)} targets, one a frame")
+        raise InvalidInput(
+            f"{who}: target is a {kind}, expected a list of {len(frames)} targets, one a frame"
+        )
     targets = tuple(as_doubles(t, f"{who}: target") for t in (target if several else (target,)))
     goals = []
     turns = [is_rotation(t) for t in (target if several else (target,))]
@@ -129,9 +147,13 @@ def goals_of(
             usual = "pose" if t.shape[-2:] == (4, 4) else "orientation" if turn else "position"
             goals.append(Goal(f, usual if task is None else task, **details))
         else:
-            raise InvalidInput(f"{who}: frame is {f!r}, expected a name, a Goal, or several of them")
+            raise InvalidInput(
+                f"{who}: frame is {f!r}, expected a name, a Goal, or several of them"
+            )
     if len({g.frame for g in goals}) < len(goals):
-        raise InvalidInput(f"{who}: frame names {[g.frame for g in goals]}, expected each frame once")
+        raise InvalidInput(
+            f"{who}: frame names {[g.frame for g in goals]}, expected each frame once"
+        )
     return tuple(goals), targets
 
 
@@ -147,13 +169,17 @@ def format_of(who: str, goal: Goal, target: np.ndarray) -> Format:
         if target.shape[-len(shape) :] == shape:
             return shape
     listed = " or ".join(f"(..., {', '.join(map(str, s))})" for s in reversed(accepted[goal.task]))
-    raise InvalidInput(f'{who}: target has shape {target.shape}, expected {listed} for task "{goal.task}"')
+    raise InvalidInput(
+        f'{who}: target has shape {target.shape}, expected {listed} for task "{goal.task}"'
+    )
 
 
 def packed(goal: Goal, target: SX) -> tuple[SX, SX]:
-    """(numbers of `goal.size`, checks) of one target, over symbols: rotation brought to the nearest one, then the rest.
+    """(numbers of `goal.size`, checks) of one target, over symbols:
+    rotation brought to the nearest one, then the rest.
 
-    checks: defect of R'R, determinant, distance of the last row from (0, 0, 0, 1), length of a direction.
+    checks: defect of R'R, determinant, distance of the last row from (0, 0, 0, 1), length of a
+    direction.
     """
     parts, defect, det, last, length = [], SX(0), SX(1), SX(0), SX(1)
     if target.shape == (4, 4):
@@ -186,10 +212,14 @@ def refuse(who: str, goal: Goal, checks: np.ndarray) -> None:
     """Say what is wrong with the first target whose checks (..., 4) refuse it."""
     defect, det, last, length = np.moveaxis(checks, -1, 0)
     for bad, sentence in (
-        (last > _LAST_ROW, "the last row of a rigid transform is (0, 0, 0, 1), this one differs by {last:.3g}"),
+        (
+            last > _LAST_ROW,
+            "the last row of a rigid transform is (0, 0, 0, 1), this one differs by {last:.3g}",
+        ),
         (
             (defect > _DEFECT) | (det < 0),
-            "the rotation part is not a rotation matrix (det = {det:.6g}, R'R differs from the identity by "
+            "the rotation part is not a rotation matrix (det = {det:.6g}, R'R differs from the "
+            "identity by "
             "{defect:.3g}, up to 1e-6 is mended)",
         ),
         (length < _SHORT, "a direction of length zero points nowhere"),
@@ -198,4 +228,6 @@ def refuse(who: str, goal: Goal, checks: np.ndarray) -> None:
             k = tuple(np.argwhere(bad)[0])
             where = f"[{', '.join(str(int(i)) for i in k)}]" if k else ""
             values = {"defect": defect[k], "det": det[k], "last": last[k]}
-            raise InvalidInput(f'{who}: target{where} of frame "{goal.frame}": {sentence.format(**values)}')
+            raise InvalidInput(
+                f'{who}: target{where} of frame "{goal.frame}": {sentence.format(**values)}'
+            )

@@ -1,8 +1,8 @@
 """Tasks: what a robot shall do at once, each with a cost, for differential inverse kinematics.
 
-A task has rows e(q), what is missing, and J with e falling by J dq. A cost [1/m, 1/rad] says how much a row counts
-against the rows of other tasks, a gain in (0, 1] which part of the error one step shall remove, and damping how much
-moves are penalised while the error is large.
+A task has rows e(q), what is missing, and J with e falling by J dq. A cost [1/m, 1/rad] says how
+much a row counts against the rows of other tasks, a gain in (0, 1] which part of the error one step
+shall remove, and damping how much moves are penalised while the error is large.
 
 Source: [Caron2024] for the formulation.
 """
@@ -44,7 +44,8 @@ LARGEST = 1e20
 
 @dataclass(frozen=True)
 class TaskScene:
-    """What tasks are traced on: own coordinates q (nq), those of the tree, and columns of the tree as own ones (G)."""
+    """What tasks are traced on: own coordinates q (nq), those of the tree,
+    and columns of the tree as own ones (G)."""
 
     subject: Subject
     tree: Tree
@@ -54,7 +55,8 @@ class TaskScene:
 
 
 class Task(Protocol):
-    """gain, damping; `key`: what the rows depend on besides q and the numbers; `numbers`: the target, flat."""
+    """gain, damping; `key`: what the rows depend on besides q and the numbers; `numbers`:
+    the target, flat."""
 
     gain: float
     damping: float
@@ -136,12 +138,17 @@ class RelativeFrameTask(_PoseTask):
         return "relative", self.frame, self.root
 
     def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
-        """In axes of the root: R_r'(p_f - p_r), its rate R_r'(v_f - v_r - w_r x (p_f - p_r)), and R_r'(w_f - w_r)."""
+        """In axes of the root: R_r'(p_f - p_r), its rate R_r'(v_f - v_r - w_r x (p_f - p_r)),
+        and R_r'(w_f - w_r)."""
         R_d, p_d = _unpacked(numbers)
         (J_f, R_f), (J_r, R_r) = (
-            jacobian(scene.tree, scene.q_tree, scene.subject.place_of(f)) for f in (self.frame, self.root)
+            jacobian(scene.tree, scene.q_tree, scene.subject.place_of(f))
+            for f in (self.frame, self.root)
         )
-        p_f, p_r = (frame_pose(scene.tree, scene.q_tree, scene.subject.place_of(f)).p for f in (self.frame, self.root))
+        p_f, p_r = (
+            frame_pose(scene.tree, scene.q_tree, scene.subject.place_of(f)).p
+            for f in (self.frame, self.root)
+        )
         apart = casadi.skew(p_f - p_r)
         linear = R_r.T @ (J_f[0:3, :] - J_r[0:3, :] + apart @ J_r[3:6, :])
         angular = R_r.T @ (J_f[3:6, :] - J_r[3:6, :])
@@ -213,7 +220,8 @@ class CenterOfMassTask:
 
 @dataclass(frozen=True, eq=False)
 class JointCouplingTask:
-    """Joints in a fixed relation: the sum of ratio times coordinate over `ratios` equals `value`."""
+    """Joints in a fixed relation: the sum of ratio times coordinate over `ratios` equals
+    `value`."""
 
     __linkwork_direct__ = True  # its methods are the solver's; see doors.DIRECT
 
@@ -225,9 +233,13 @@ class JointCouplingTask:
     names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(mapping(self.ratios, "joint coupling task: ratios")))
+        object.__setattr__(
+            self, "names", tuple(mapping(self.ratios, "joint coupling task: ratios"))
+        )
         if not self.names:
-            raise InvalidInput("joint coupling task: ratios is empty, expected joints with their ratios")
+            raise InvalidInput(
+                "joint coupling task: ratios is empty, expected joints with their ratios"
+            )
 
     @property
     def key(self) -> tuple:
@@ -242,14 +254,17 @@ class JointCouplingTask:
 
     def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         coordinates = {
-            joint.name: (q, v) for joint, q, v in configurations.places(scene.subject) if joint.nq == joint.nv == 1
+            joint.name: (q, v)
+            for joint, q, v in configurations.places(scene.subject)
+            if joint.nq == joint.nv == 1
         }
         J = SX(1, scene.subject.nv)
         e = numbers[len(self.names)]
         for i, name in enumerate(self.names):
             if name not in coordinates:
                 raise UnknownName(
-                    f'joint coupling task: no joint "{name}" with one coordinate{did_you_mean(name, coordinates)}'
+                    f'joint coupling task: no joint "{name}" with one '
+                    f"coordinate{did_you_mean(name, coordinates)}"
                 )
             q, v = coordinates[name]
             e = e - numbers[i] * scene.q[q.start]
@@ -286,12 +301,16 @@ def _pose(who: str, target: Any) -> np.ndarray:
     defect = float(np.abs(R.T @ R - _IDENTITY).max())
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()
     if defect > 1e-6 or a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0:
-        raise InvalidInput(f"{who}: the rotation part of the target is not a rotation matrix (defect {defect:.3g})")
+        raise InvalidInput(
+            f"{who}: the rotation part of the target is not a rotation matrix (defect {defect:.3g})"
+        )
     return np.concatenate([R.ravel(), T[:3, 3]])
 
 
 def _two_costs(who: str, position: Cost, rotation: Cost) -> np.ndarray:
-    return np.concatenate([_costs(f"{who}: position_cost", position, 3), _costs(f"{who}: rotation_cost", rotation, 3)])
+    return np.concatenate(
+        [_costs(f"{who}: position_cost", position, 3), _costs(f"{who}: rotation_cost", rotation, 3)]
+    )
 
 
 def _costs(who: str, cost: Cost, rows: int) -> np.ndarray:
@@ -300,6 +319,7 @@ def _costs(who: str, cost: Cost, rows: int) -> np.ndarray:
     array = as_doubles(cost, who)
     if array.shape not in ((), (rows,)) or not ((array >= 0) & (array <= LARGEST)).all():
         raise InvalidInput(
-            f"{who}: cost is {cost!r}, expected a number from 0 to {LARGEST:g}, not negative, or {rows} of them"
+            f"{who}: cost is {cost!r}, expected a number from 0 to {LARGEST:g}, not negative, or "
+            f"{rows} of them"
         )
     return np.full(rows, float(array)) if array.ndim == 0 else array

@@ -1,7 +1,9 @@
-"""Track: inverse kinematics along a path, each point from the answer of the one before, in machine code.
+"""Track: inverse kinematics along a path, each point from the answer of the one before,
+in machine code.
 
-The damped steps of descent.py run on a point until it is reached, then go on to the next. There are no other starts:
-what cannot be reached from the point before is reported, not jumped to. With a sampling time the joints' speeds are
+The damped steps of descent.py run on a point until it is reached, then go on to the next. There are
+no other starts: what cannot be reached from the point before is reported, not jumped to. With a
+sampling time the joints' speeds are
 limited: no joint moves farther between two points than its limit allows.
 """
 
@@ -38,16 +40,20 @@ def track(
     settings: SearchSettings,
     dt: float | None,
 ) -> InverseKinematics:
-    """Answers (..., T, nq) for a path of T targets; q0 (..., nq), or None: any answer for the first point."""
+    """Answers (..., T, nq) for a path of T targets; q0 (..., nq), or None:
+    any answer for the first point."""
     numbers, checks, bad, beyond = solver.pack.call(targets, None, solver.context)
     if np.any(bad):
         solver.refuse(checks)
     if numbers.ndim < 2 or not numbers.shape[-2]:
         raise InvalidInput(
-            f"{solver.who}: track needs a path of targets (..., T, shape), got a batch {numbers.shape[:-1]}"
+            f"{solver.who}: track needs a path of targets (..., T, shape), got a batch "
+            f"{numbers.shape[:-1]}"
         )
     if q0 is None:
-        first = tuple(np.take(t, 0, axis=-1 - len(f)) for t, f in zip(targets, solver.formats, strict=True))
+        first = tuple(
+            np.take(t, 0, axis=-1 - len(f)) for t, f in zip(targets, solver.formats, strict=True)
+        )
         q0 = solver.many(first, None, settings).q
     limits = solver.limits if settings.limits is None else settings.limits
     floor, ceiling = (x[solver.moving] for x in limits)
@@ -60,7 +66,9 @@ def track(
         "tolerance": _weighted(solver, settings.tolerance),
     }
     if settings.prefer is not None:
-        values["preferred"] = np.clip(settings.prefer[..., solver.moving], floor, ceiling)[..., single]
+        values["preferred"] = np.clip(settings.prefer[..., solver.moving], floor, ceiling)[
+            ..., single
+        ]
     run = _scan_of(solver, settings.prefer is not None)
     tracked = run(
         x=x0,
@@ -112,7 +120,9 @@ def _scan_of(solver: Solver, wish: bool) -> Scan:
 
         name = f"{solver.who} (track)"
         sequences: Shapes = {"target": solver.size}
-        known[wish] = keyed_scan(solver.key(_step, wish), [step], state, parameters, sequences, record, name=name)
+        known[wish] = keyed_scan(
+            solver.key(_step, wish), [step], state, parameters, sequences, record, name=name
+        )
     return known[wish]
 
 
@@ -127,17 +137,23 @@ def _step(solver: Solver, wish: bool, given: dict[str, SX]) -> dict[str, SX]:
         for j, (at, v) in enumerate(m.single):
             wanted[v] = wish_share(i) * (given["preferred"][j] - x[at])
     step = step_towards(m, solver.goals, x, given["target"], lower, upper, wanted)
-    near, here = casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0), step.ee < given["tolerance"] ** 2
+    near, here = (
+        casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0),
+        step.ee < given["tolerance"] ** 2,
+    )
     plain = i - WISHES if wish else i  # steps for the goals alone
     over = plain + 1 >= LONG_PATIENCE
     slow = casadi.logic_and(plain >= PATIENCE, step.ee > LONG_PROGRESS * before[1])
-    # Every point takes a step, also one within the tolerance: standing still until it is left would be a stair.
+    # Every point takes a step, also one within the tolerance:
+    # standing still until it is left would be a stair.
     here = casadi.logic_and(here, plain >= (0 if wish else 1))
     moves = casadi.logic_or(casadi.logic_or(near, here), casadi.logic_or(slow, over))
     reached = casadi.if_else(casadi.logic_and(here, casadi.logic_not(near)), x, step.x)
     return {
         "x": reached,
-        "previous": casadi.if_else(moves, casadi.vertcat(*[reached[at] for at, _ in m.single]), previous),
+        "previous": casadi.if_else(
+            moves, casadi.vertcat(*[reached[at] for at, _ in m.single]), previous
+        ),
         "i": casadi.if_else(moves, 0, i + 1),
         "before": casadi.if_else(moves, HUGE, casadi.vertcat(step.ee, before[0])),
         "reached": reached,

@@ -34,7 +34,9 @@ def extended(
     letters = joints.upper()
     for letter in letters:
         if letter not in _LETTERS:
-            raise InvalidInput(f"planar_chain: joint {letter!r} of {joints!r} is unknown, expected letters R, P, F")
+            raise InvalidInput(
+                f"planar_chain: joint {letter!r} of {joints!r} is unknown, expected letters R, P, F"
+            )
     n = len(letters)
     columns = [
         _each(x, n, f"planar_chain: {label}")
@@ -50,10 +52,16 @@ def extended(
     ]
     first = 1 + len(system.frames)
     parent = next(reversed(list(system.frames)), None)
-    for k, (letter, length, mass, angle, inertia, center, spring_, drag_) in enumerate(zip(letters, *columns), first):
+    for k, (letter, length, mass, angle, inertia, center, spring_, drag_) in enumerate(
+        zip(letters, *columns), first
+    ):
         name = f"joint{k}"
         system = system.with_joint(name, PlanarJoint(_LETTERS[letter], length, angle), parent)
-        reach = system.scope.symbols.q[name] if letter == "P" else system.scope.number(length, f"{name}: length")
+        reach = (
+            system.scope.symbols.q[name]
+            if letter == "P"
+            else system.scope.number(length, f"{name}: length")
+        )
         offset = (center - 1.0) * reach
         system = system.with_body(
             f"link{k}",

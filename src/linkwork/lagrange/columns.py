@@ -1,4 +1,5 @@
-"""Columns: the Euler-Lagrange operator applied to one term at a time, and to all of them together."""
+"""Columns: the Euler-Lagrange operator applied to one term at a time, and to all of them
+together."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from linkwork.lagrange.terms import Dissipation, Lagrangian, Term, TermScene
 from linkwork.once import Keeper
 
 counts: Counter[str] = Counter()
-"""How often a column of each name was traced in this process; a column taken from the cache does not count."""
+"""How often a column of each name was traced in this process;
+a column taken from the cache does not count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +37,15 @@ class Column(Keeper):
 def trace(term: Term, scene: TermScene, scope: Scope, gravity: SX) -> Column:
     """The column of one term.
 
-        tau_.i = (dx_i/dq)' F_i                                            for what has a place x_i(q, t)
-        tau_.i = d(dL/dv)/dt - dL/dq = L_vv a + L_vq v + L_vt - L_q        for a Lagrangian of the user's own
-        tau_.i = dR/dv                                                     for a Rayleigh function of the user's own
+        tau_.i = (dx_i/dq)' F_i                                            for what has a place
+        x_i(q, t) tau_.i = d(dL/dv)/dt - dL/dq = L_vv a + L_vq v + L_vt - L_q        for a
+        Lagrangian of the user's own tau_.i = dR/dv
+        for a Rayleigh function of the user's own
 
-    Source: [Kusaka2022] eqs. 3-7 in the computable form: one gradient and one directional derivative, no Hessian.
-    Corrected: its text before eq. 5 has the indices swapped; tau_ki is zero unless x_i depends on q_k.
+    Source: [Kusaka2022] eqs. 3-7 in the computable form: one gradient and one directional
+    derivative, no Hessian.
+    Corrected: its text before eq. 5 has the indices swapped; tau_ki is zero unless x_i depends on
+    q_k.
     """
     counts[term.name] += 1
     x = term.place(scene)
@@ -58,8 +63,8 @@ def trace(term: Term, scene: TermScene, scope: Scope, gravity: SX) -> Column:
 def together(placed: Sequence[tuple[Term, SX]], scope: Scope, gravity: SX) -> SX:
     """tau (n, 1) of several terms at once, their places already known: one sweep forward, one back.
 
-    Differentiating the sum costs a number of operations linear in the number of links of a chain (20 n - 5 for n planar
-    revolute links); column by column it is quadratic.
+    Differentiating the sum costs a number of operations linear in the number of links of a chain
+    (20 n - 5 for n planar revolute links); column by column it is quadratic.
     """
     x = stacked(each for _, each in placed)
     xd, xdd = rates(x, scope)
@@ -85,7 +90,9 @@ def euler_lagrange(L: SX, scope: Scope) -> SX:
     """d/dt dL/dv - dL/dq (n, 1)."""
     q, v, a, t = scope.q, scope.v, scope.a, scope.symbols.t
     momentum = casadi.gradient(L, v)
-    return casadi.jtimes(momentum, casadi.vertcat(q, v, t), casadi.vertcat(v, a, 1)) - casadi.gradient(L, q)
+    return casadi.jtimes(
+        momentum, casadi.vertcat(q, v, t), casadi.vertcat(v, a, 1)
+    ) - casadi.gradient(L, q)
 
 
 def rates(x: SX, scope: Scope) -> tuple[SX, SX]:
@@ -100,7 +107,9 @@ def dependencies(term: Term, x: SX, scope: Scope) -> tuple[str, ...]:
     """The coordinates a term with the place x depends on."""
     involved, s = casadi.vertcat(x, term.function), scope.symbols
     return tuple(
-        name for name in scope.coordinates if casadi.depends_on(involved, casadi.vertcat(s.q[name], s.v[name]))
+        name
+        for name in scope.coordinates
+        if casadi.depends_on(involved, casadi.vertcat(s.q[name], s.v[name]))
     )
 
 

@@ -1,4 +1,5 @@
-"""Diagnosis: why a System has no acceleration, which state obeys its constraints, where it rests."""
+"""Diagnosis: why a System has no acceleration, which state obeys its constraints, where it
+rests."""
 
 from __future__ import annotations
 
@@ -23,15 +24,20 @@ _CONVERGED = 1e-12
 def explain_singular(
     system: System, name: str, q: ArrayLike, t: ArrayLike, variables: Mapping[str, ArrayLike] | None
 ) -> None:
-    """Raise with the coordinate that carries no inertia, or the constraints that depend on each other; else return."""
+    """Raise with the coordinate that carries no inertia,
+    or the constraints that depend on each other; else return."""
     try:
         M = system.mass_matrix(q, t, variables)
     except (ComputationError, InvalidInput):
         return  # something else is wrong, and the kernel's own sentence says what
-    at = np.broadcast_to(np.asarray(q, dtype=float), (*M.shape[:-2], system.nq)).reshape(-1, system.nq)
+    at = np.broadcast_to(np.asarray(q, dtype=float), (*M.shape[:-2], system.nq)).reshape(
+        -1, system.nq
+    )
     M = M.reshape(-1, system.nq, system.nq)
     if system.constraints:
-        f = casadi.Function("J", [system.scope.q, system.scope.symbols.t], [_constraint_jacobian(system)])
+        f = casadi.Function(
+            "J", [system.scope.q, system.scope.symbols.t], [_constraint_jacobian(system)]
+        )
         J = np.array([np.array(f(x, float(np.ravel(t)[0]))) for x in at])
         _explain_constraints(system, name, J, at)
         M = M + np.swapaxes(J, 1, 2) @ J
@@ -53,10 +59,13 @@ def _explain_constraints(system: System, name: str, J: np.ndarray, at: np.ndarra
         if each.shape[0] > each.shape[1] or s[-1] <= 1e-9 * max(s[0], 1e-300):
             mixed = u[:, -1]
             involved = dict.fromkeys(
-                label for label, w in zip(labels, mixed, strict=True) if abs(w) > 0.05 * np.abs(mixed).max()
+                label
+                for label, w in zip(labels, mixed, strict=True)
+                if abs(w) > 0.05 * np.abs(mixed).max()
             )
             raise ComputationError(
-                f"{name}: constraints {', '.join(map(repr, involved))} depend on each other at q = {_shown(x)}: "
+                f"{name}: constraints {', '.join(map(repr, involved))} depend on each other at q = "
+                f"{_shown(x)}: "
                 "they are redundant or contradict each other; remove one"
             )
 
@@ -74,8 +83,11 @@ def _with_values(system: System, x: casadi.SX) -> casadi.SX:
     return casadi.substitute(x, symbols, casadi.SX(list(system.variables.values())))
 
 
-def consistent(system: System, q: ArrayLike, v: ArrayLike, t: float) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest state that obeys the constraints: q by Newton steps of least length, then v projected."""
+def consistent(
+    system: System, q: ArrayLike, v: ArrayLike, t: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest state that obeys the constraints: q by Newton steps of least length,
+    then v projected."""
     at = finite(q, (system.nq,), "consistent: q").copy()
     rate = finite(v, (system.nq,), "consistent: v").copy()
     if not system.constraints:
@@ -96,19 +108,23 @@ def consistent(system: System, q: ArrayLike, v: ArrayLike, t: float) -> tuple[np
         labels = [c.name for c in system.constraints.values() for _ in range(c.function.shape[0])]
         raise NotPossible(
             f"consistent: no configuration near q = {_shown(np.asarray(q))} obeys the constraints; "
-            f'"{labels[worst]}" is still off by {residual[worst]:.3g}: the constraints contradict each other, or the '
+            f'"{labels[worst]}" is still off by {residual[worst]:.3g}: the constraints contradict '
+            "each other, or the "
             "guess is too far away"
         )
     rate = rate - np.linalg.lstsq(jacobian, jacobian @ rate + moved[:, 0], rcond=1e-12)[0]
     left = np.abs(jacobian @ rate + moved[:, 0]).max()
     if left > 1e-9 * (1.0 + np.abs(moved).max()):
         raise NotPossible(
-            f"consistent: no velocity obeys the constraints at q = {_shown(at)}; they are off by {left:.3g}"
+            f"consistent: no velocity obeys the constraints at q = {_shown(at)}; they are off by "
+            f"{left:.3g}"
         )
     return at, rate
 
 
-def equilibrium(system: System, q: ArrayLike, tau: float | ArrayLike | Callable[[Any], Any], t: float) -> np.ndarray:
+def equilibrium(
+    system: System, q: ArrayLike, tau: float | ArrayLike | Callable[[Any], Any], t: float
+) -> np.ndarray:
     """Newton's method on gravity_torque(q) = tau(q)."""
     at = finite(q, (system.nq,), "equilibrium: q").copy()
     scope = system.scope
@@ -118,7 +134,11 @@ def equilibrium(system: System, q: ArrayLike, tau: float | ArrayLike | Callable[
         raise InvalidInput(f"equilibrium: tau has shape {torques.shape}, expected ({system.nq},)")
     arguments = [scope.q, *([scope.symbols.t] if system.time_dependent else [])]
     residual = system.function("gravity_torque").call(arguments)[0] - torques
-    f = casadi.Function("f", [scope.q, scope.symbols.t], [residual, casadi.densify(casadi.jacobian(residual, scope.q))])
+    f = casadi.Function(
+        "f",
+        [scope.q, scope.symbols.t],
+        [residual, casadi.densify(casadi.jacobian(residual, scope.q))],
+    )
     for _ in range(_ITERATIONS):
         r, J = (np.array(x) for x in f(at, t))
         step = np.linalg.lstsq(J, -r[:, 0], rcond=1e-14)[0]
@@ -131,7 +151,8 @@ def equilibrium(system: System, q: ArrayLike, tau: float | ArrayLike | Callable[
                 break  # where the slope vanishes a step of no length proves nothing
             return at
     raise NotPossible(
-        f"equilibrium: none was found near q = {_shown(np.asarray(q))}; forces off by {np.abs(r).max():.3g}"
+        f"equilibrium: none was found near q = {_shown(np.asarray(q))}; forces off by "
+        f"{np.abs(r).max():.3g}"
     )
 
 

@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 
 def with_joint(system: System, frame: Frame) -> System:
-    """The system with the frame of a joint, new or in the place of the one of its name, and with its coordinate."""
+    """The system with the frame of a joint, new or in the place of the one of its name,
+    and with its coordinate."""
     joint, name = frame.joint, frame.name
     assert joint is not None
     symbols = system.scope.symbols
-    moves = joint.type not in KINDS or not KINDS[joint.type].is_fixed  # `pose` refuses types that there are not
+    # `pose` refuses types that there are not
+    moves = joint.type not in KINDS or not KINDS[joint.type].is_fixed
     coordinates = system.coordinates
     if moves and name not in coordinates:
         declared(symbols, (name,), {}, taken=(*coordinates, *system.variables))
         coordinates = (*coordinates, name)
-        if name in system.frames:  # a fixed joint that moves now: its coordinate stands where its joint does
+        # a fixed joint that moves now: its coordinate stands where its joint does
+        if name in system.frames:
             order = [f for f in system.frames if f in coordinates]
             others = [c for c in coordinates if c not in order]
             coordinates = (*others, *order)
@@ -47,7 +50,8 @@ def with_joint(system: System, frame: Frame) -> System:
 
 
 def without(system: System, name: str) -> System:
-    """The system without a term, constraint, joint or frame; of a body and a joint of one name the body goes first."""
+    """The system without a term, constraint, joint or frame;
+    of a body and a joint of one name the body goes first."""
     terms, constraints, frames = dict(system.terms), dict(system.constraints), dict(system.frames)
     if name in terms:
         users = [t.name for t in terms.values() if name in t.bodies]
@@ -60,8 +64,12 @@ def without(system: System, name: str) -> System:
         return system._edited(constraints=constraints)
     if name not in frames:
         known = (*terms, *constraints, *frames)
-        raise UnknownName(f'remove: system "{system.name}" has no "{name}"{did_you_mean(name, known)}')
-    users = [f.name for f in frames.values() if f.parent == name] + [t.name for t in terms.values() if name in t.frames]
+        raise UnknownName(
+            f'remove: system "{system.name}" has no "{name}"{did_you_mean(name, known)}'
+        )
+    users = [f.name for f in frames.values() if f.parent == name] + [
+        t.name for t in terms.values() if name in t.frames
+    ]
     if users:
         raise InvalidInput(f'remove: "{name}" carries {listed(users)}; remove these first')
     frame = frames.pop(name)
@@ -76,7 +84,11 @@ def _refuse_use_of(system: System, coordinate: str, sentence: str) -> None:
     """Nothing may depend on a coordinate that disappears."""
     symbols = system.scope.symbols
     symbol = casadi.vertcat(symbols.q[coordinate], symbols.v[coordinate])
-    users = [term.name for term, x in system.placed if casadi.depends_on(casadi.vertcat(x, term.function), symbol)]
+    users = [
+        term.name
+        for term, x in system.placed
+        if casadi.depends_on(casadi.vertcat(x, term.function), symbol)
+    ]
     users += [c.name for c in system.constraints.values() if casadi.depends_on(c.function, symbol)]
     users += [f.name for f in system.frames.values() if casadi.depends_on(_all_of(f.pose), symbol)]
     if users:

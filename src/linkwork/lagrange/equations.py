@@ -21,10 +21,13 @@ try:
     from sympy.printing.conventions import split_super_sub
     from sympy.printing.pycode import PythonCodePrinter
 except ImportError as error:
-    raise NotPossible('equations: SymPy is not installed; pip install "linkwork[symbolic]"') from error
+    raise NotPossible(
+        'equations: SymPy is not installed; pip install "linkwork[symbolic]"'
+    ) from error
 
 SMALL = 3000
-"""Operations of an energy up to which products of sines and cosines are turned into sums before differentiating."""
+"""Operations of an energy up to which products of sines and cosines are turned into sums before
+differentiating."""
 
 _PLAIN = (1, 2, 3, 4, 6, 8, 12)  # denominators that read better as fractions
 _UNARY = {
@@ -92,10 +95,12 @@ class Letters:
 
 @dataclass(frozen=True, repr=False)
 class Equations:
-    """tau_ki by term and coordinate: equations["link2"]["joint1"]; their sums: equations.total["joint1"].
+    """tau_ki by term and coordinate: equations["link2"]["joint1"]; their sums:
+    equations.total["joint1"].
 
     lagrangians   the Lagrangian of every term; dissipation its Rayleigh function
-    letters       the symbols used: letters.q["joint1"], letters.v, letters.a, letters.variables, letters.t
+    letters       the symbols used: letters.q["joint1"], letters.v, letters.a, letters.variables,
+                  letters.t
     """
 
     name: str
@@ -106,13 +111,18 @@ class Equations:
 
     def __getitem__(self, term: str) -> Mapping[str, Any]:
         if term not in self.cells:
-            raise UnknownName(f'equations: there is no term "{term}"{did_you_mean(term, self.cells)}')
+            raise UnknownName(
+                f'equations: there is no term "{term}"{did_you_mean(term, self.cells)}'
+            )
         return self.cells[term]
 
     @property
     def total(self) -> dict[str, Any]:
         """The equation of motion of each coordinate: what tau must be."""
-        return {k: sum((cells[k] for cells in self.cells.values()), sympy.Integer(0)) for k in self.letters.q}
+        return {
+            k: sum((cells[k] for cells in self.cells.values()), sympy.Integer(0))
+            for k in self.letters.q
+        }
 
     def latex(self) -> str:
         """One aligned equation a coordinate, one underbraced part a term."""
@@ -128,13 +138,17 @@ class Equations:
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def __repr__(self) -> str:
-        return f"<Equations of {self.name}: {len(self.letters.q)} coordinates, {len(self.cells)} terms>"
+        return (
+            f"<Equations of {self.name}: {len(self.letters.q)} coordinates, "
+            f"{len(self.cells)} terms>"
+        )
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
 
     def python(self, name: str = "torque_table") -> str:
-        """The source of a function of q, v, a (and t) that gives {term: forces}, with the standard library alone."""
+        """The source of a function of q, v, a (and t) that gives {term: forces},
+        with the standard library alone."""
         letters = self.letters
         flat = [cell for cells in self.cells.values() for cell in cells.values()]
         shared, results = sympy.cse(flat, symbols=sympy.numbered_symbols("x_"))
@@ -147,35 +161,57 @@ class Equations:
             k += len(cells)
         values = "".join(f", {variable}" for variable in letters.variables)
         head = ["import math", "", "", f"def {name}(q, v, a{values}, t=0.0):"]
-        head.append(f'    """Forces on {", ".join(letters.q)} that each term of {self.name} takes."""')
+        head.append(
+            f'    """Forces on {", ".join(letters.q)} that each term of {self.name} takes."""'
+        )
         for label, side in (("q", letters.q), ("v", letters.v), ("a", letters.a)):
             head.append(f"    {', '.join(str(s) for s in side.values())}, = {label}")
-        return "\n".join([*head, *(f"    {line}" for line in lines), "    return {", *rows, "    }", ""])
+        return "\n".join(
+            [*head, *(f"    {line}" for line in lines), "    return {", *rows, "    }", ""]
+        )
 
     def __str__(self) -> str:
         lines = []
         for term, cells in self.cells.items():
             lines.append(f"{term}:")
-            lines += [f"    {k}: {sympy.sstr(cell, full_prec=False)}" for k, cell in cells.items() if cell != 0]
+            lines += [
+                f"    {k}: {sympy.sstr(cell, full_prec=False)}"
+                for k, cell in cells.items()
+                if cell != 0
+            ]
         return "\n".join(lines)
 
 
 def equations(system: System, term: str | None = None, simplify: bool | None = None) -> Equations:
-    """tau_ki = d/dt dL_i/dv_k - dL_i/dq_k + dR_i/dv_k, differentiated by SymPy from the energies of the term.
+    """tau_ki = d/dt dL_i/dv_k - dL_i/dq_k + dR_i/dv_k,
+    differentiated by SymPy from the energies of the term.
 
-    simplify: turn products of sines and cosines into sums, so that squares of velocities collapse (None: for energies
-    of up to SMALL operations). Source: [Kusaka2022] eqs. 3-7, 10-22; see `columns.trace` for the corrections.
+    simplify: turn products of sines and cosines into sums, so that squares of velocities collapse
+    (None: for energies of up to SMALL operations). Source: [Kusaka2022] eqs. 3-7, 10-22; see
+    `columns.trace` for the corrections.
     """
     columns = {column.name: column for column in system.columns}
     if term is not None and term not in columns:
-        raise UnknownName(f'equations: system "{system.name}" has no term "{term}"{did_you_mean(term, columns)}')
+        raise UnknownName(
+            f'equations: system "{system.name}" has no term "{term}"{did_you_mean(term, columns)}'
+        )
     letters = _letters(system)
-    solved = {name: _solved(system, columns[name], simplify) for name in (columns if term is None else (term,))}
+    solved = {
+        name: _solved(system, columns[name], simplify)
+        for name in (columns if term is None else (term,))
+    }
     zero = sympy.Integer(0)
-    cells = {name: {k: each.cells.get(k, zero) for k in system.coordinates} for name, each in solved.items()}
+    cells = {
+        name: {k: each.cells.get(k, zero) for k in system.coordinates}
+        for name, each in solved.items()
+    }
     lagrangians = {name: each.lagrangian for name, each in solved.items()}
     return Equations(
-        system.name, cells, lagrangians, {name: each.dissipation for name, each in solved.items()}, letters
+        system.name,
+        cells,
+        lagrangians,
+        {name: each.dissipation for name, each in solved.items()},
+        letters,
     )
 
 
@@ -189,7 +225,8 @@ class _Solved:
 
 
 def _solved(system: System, column: Column, simplify: bool | None) -> _Solved:
-    """Symbolic columns live as long as their traced ones: an edited system derives only what it traced anew."""
+    """Symbolic columns live as long as their traced ones:
+    an edited system derives only what it traced anew."""
     return column.once((_solved, simplify), lambda: _derived(system, column, simplify))
 
 
@@ -221,12 +258,16 @@ def _cell(L: Any, R: Any, k: str, letters: Letters, depends: tuple[str, ...]) ->
     momentum = sympy.diff(L, letters.v[k])
     rate = sympy.diff(momentum, letters.t)
     for j in depends:
-        rate += sympy.diff(momentum, letters.q[j]) * letters.v[j] + sympy.diff(momentum, letters.v[j]) * letters.a[j]
+        rate += (
+            sympy.diff(momentum, letters.q[j]) * letters.v[j]
+            + sympy.diff(momentum, letters.v[j]) * letters.a[j]
+        )
     return rate - sympy.diff(L, letters.q[k]) + sympy.diff(R, letters.v[k])
 
 
 def _products_as_sums(x: Any) -> Any:
-    """cos a cos b = (cos(a - b) + cos(a + b)) / 2 and so on for every product: what cancels does so by itself.
+    """cos a cos b = (cos(a - b) + cos(a + b)) / 2 and so on for every product:
+    what cancels does so by itself.
 
     SymPy's own TR8 does the same a hundred times more slowly.
     """
@@ -235,11 +276,15 @@ def _products_as_sums(x: Any) -> Any:
         rest, waves = sympy.Integer(1), [(sympy.Integer(1), sympy.cos, sympy.Integer(0))]
         for factor in sympy.Mul.make_args(term):
             base, exponent = factor.as_base_exp()
-            if not (isinstance(base, (sympy.sin, sympy.cos)) and exponent.is_Integer and exponent > 0):
+            if not (
+                isinstance(base, (sympy.sin, sympy.cos)) and exponent.is_Integer and exponent > 0
+            ):
                 rest = rest * factor
                 continue
             for _ in range(int(exponent)):
-                waves = [wave for each in waves for wave in _product(*each, base.func, base.args[0])]
+                waves = [
+                    wave for each in waves for wave in _product(*each, base.func, base.args[0])
+                ]
         for weight, function, angle in waves:
             wave = function(angle)  # SymPy puts the sign of the angle in order
             total[wave] = total.get(wave, 0) + rest * weight
@@ -257,10 +302,15 @@ def _product(weight: Any, f: Any, a: Any, g: Any, b: Any) -> list[tuple[Any, Any
 
 
 def _in_sympy(x: SX, system: System, letters: Letters) -> Any:
-    """A scalar CasADi expression as a SymPy one, operation by operation; decimals become exact fractions."""
+    """A scalar CasADi expression as a SymPy one, operation by operation;
+    decimals become exact fractions."""
     s = system.scope.symbols
-    known = [(s.q[k], letters.q[k]) for k in letters.q] + [(s.v[k], letters.v[k]) for k in letters.q]
-    known += [(s.variables[k], letters.variables[k]) for k in letters.variables] + [(s.t, letters.t)]
+    known = [(s.q[k], letters.q[k]) for k in letters.q] + [
+        (s.v[k], letters.v[k]) for k in letters.q
+    ]
+    known += [(s.variables[k], letters.variables[k]) for k in letters.variables] + [
+        (s.t, letters.t)
+    ]
     f = casadi.Function("f", [symbol for symbol, _ in known], [x])
     work: dict[int, Any] = {}
     result = sympy.Integer(0)
@@ -283,7 +333,10 @@ def _in_sympy(x: SX, system: System, letters: Letters) -> Any:
 
 def _numbers(x: Any) -> Any:
     """Fractions that do not read well as decimals."""
-    return x.replace(lambda e: isinstance(e, sympy.Rational) and e.q not in _PLAIN, lambda e: sympy.Float(float(e), 15))
+    return x.replace(
+        lambda e: isinstance(e, sympy.Rational) and e.q not in _PLAIN,
+        lambda e: sympy.Float(float(e), 15),
+    )
 
 
 class _SourcePrinter(PythonCodePrinter):
@@ -292,12 +345,17 @@ class _SourcePrinter(PythonCodePrinter):
 
 
 def _word(name: str, accent: str = "") -> str:
-    """A name as LaTeX: theta1 -> \\theta_{1}, lift_2 -> \\mathrm{lift}_{2}, with an accent over the base."""
+    """A name as LaTeX: theta1 -> \\theta_{1}, lift_2 -> \\mathrm{lift}_{2},
+    with an accent over the base."""
     base, above, below = split_super_sub(name)
     letter = sympy.latex(sympy.Symbol(base))
     letter = letter if len(base) == 1 or letter.startswith("\\") else rf"\mathrm{{{base}}}"
     letter = f"{accent}{{{letter}}}" if accent else letter
-    return letter + (f"^{{{' '.join(above)}}}" if above else "") + (f"_{{{' '.join(below)}}}" if below else "")
+    return (
+        letter
+        + (f"^{{{' '.join(above)}}}" if above else "")
+        + (f"_{{{' '.join(below)}}}" if below else "")
+    )
 
 
 def _plain_text(name: str) -> str:

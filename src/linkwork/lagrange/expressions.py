@@ -1,4 +1,5 @@
-"""Expressions: what a user writes (functions, CasADi expressions, numbers) as checked CasADi expressions."""
+"""Expressions: what a user writes (functions, CasADi expressions, numbers) as checked CasADi
+expressions."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ _BREAKS = {
 
 @dataclass
 class Symbols:
-    """One symbol a name, shared by every system made from another by an edit, so that traced columns stay valid.
+    """One symbol a name, shared by every system made from another by an edit,
+    so that traced columns stay valid.
 
     q, v, a     coordinate -> its symbol, that of its velocity, that of its acceleration
     variables   name -> symbol of a number that may change; t: time
@@ -60,7 +62,8 @@ class Symbols:
 
 
 class Names:
-    """The symbols a user's function gets: q.theta, q["theta"], q[0], or unpacked in the order of the coordinates."""
+    """The symbols a user's function gets: q.theta, q["theta"], q[0],
+    or unpacked in the order of the coordinates."""
 
     def __init__(self, ordered: Mapping[str, SX], others: Mapping[str, SX], who: str) -> None:
         self._ordered, self._all, self._who = dict(ordered), {**ordered, **others}, who
@@ -109,32 +112,40 @@ class Scope:
         return stacked(self.symbols.a[name] for name in self.coordinates)
 
     def names(self, which: Mapping[str, SX], who: str) -> Names:
-        """The namespace a user's function gets: one of symbols.q and symbols.v, with the variables beside it."""
+        """The namespace a user's function gets: one of symbols.q and symbols.v,
+        with the variables beside it."""
         others = {name: self.symbols.variables[name] for name in self.variables}
         return Names({name: which[name] for name in self.coordinates}, others, who)
 
     def position(self, given: Any, who: str, piecewise: bool = False) -> SX:
-        """A point: one to three numbers, expressions of the coordinates, or a function (q) or (q, t); padded to 3."""
+        """A point: one to three numbers, expressions of the coordinates,
+        or a function (q) or (q, t); padded to 3."""
         x = self.smooth(given, who, piecewise)
         if x.shape[1] != 1 or not 1 <= x.shape[0] <= 3:
-            raise InvalidInput(f"{who} has shape {x.shape}, expected one, two or three numbers (x, y, z)")
+            raise InvalidInput(
+                f"{who} has shape {x.shape}, expected one, two or three numbers (x, y, z)"
+            )
         return casadi.vertcat(x, SX(3 - x.shape[0], 1))
 
     def smooth(self, given: Any, who: str, piecewise: bool = False) -> SX:
-        """An expression of the coordinates, variables and time that has two derivatives everywhere it is defined."""
+        """An expression of the coordinates, variables and time that has two derivatives everywhere
+        it is defined."""
         x = self.evaluated(given, who, [self.names(self.symbols.q, who), self.symbols.t])
         self.check(x, who, velocities=False)
         if not piecewise:
             breaks = sorted(set(operations(x)) & set(_BREAKS))
             if breaks:
                 raise InvalidInput(
-                    f"{who} is not smooth: it uses {listed(_BREAKS[k] for k in breaks)}, and a position needs two "
-                    "derivatives; write it without, or say piecewise=True if the pieces join smoothly"
+                    f"{who} is not smooth: it uses {listed(_BREAKS[k] for k in breaks)}, and a "
+                    "position needs two "
+                    "derivatives; write it without, or say piecewise=True if the pieces join "
+                    "smoothly"
                 )
         return x
 
     def scalar(self, given: Any, who: str, velocities: bool = False) -> SX:
-        """A scalar of q and t, or of q, v and t; a function gets as many of these as it has parameters."""
+        """A scalar of q and t, or of q, v and t; a function gets as many of these as it has
+        parameters."""
         arguments: list[Any] = [self.names(self.symbols.q, who)]
         arguments += [self.names(self.symbols.v, who)] if velocities else []
         x = self.evaluated(given, who, [*arguments, self.symbols.t])
@@ -151,16 +162,22 @@ class Scope:
         self.check(x, who, velocities=False)
         moving = [name for name in self.coordinates if casadi.depends_on(x, self.symbols.q[name])]
         if moving or casadi.depends_on(x, self.symbols.t):
-            raise InvalidInput(f"{who} depends on {listed(moving or ['t'])}, expected a number or variables only")
+            raise InvalidInput(
+                f"{who} depends on {listed(moving or ['t'])}, expected a number or variables only"
+            )
         if x.is_constant() and (float(x) < 0.0 or (positive and float(x) == 0.0)):
-            raise InvalidInput(f"{who} is {float(x):g}, expected {'a positive' if positive else 'no negative'} number")
+            raise InvalidInput(
+                f"{who} is {float(x):g}, expected "
+                f"{'a positive' if positive else 'no negative'} number"
+            )
         return x
 
     def _variables(self, who: str) -> Names:
         return Names({}, {name: self.symbols.variables[name] for name in self.variables}, who)
 
     def evaluated(self, given: Any, who: str, arguments: Sequence[Any]) -> SX:
-        """A user's value as SX: a function is called with as many of the arguments as it has parameters."""
+        """A user's value as SX: a function is called with as many of the arguments as it has
+        parameters."""
         if callable(given) and not isinstance(given, (SX, casadi.DM)):
             given = called(given, arguments, who)
         return as_expression(given, who)
@@ -168,18 +185,28 @@ class Scope:
     def check(self, x: SX, who: str, velocities: bool) -> None:
         """Only declared symbols, only finite constants."""
         s = self.symbols
-        known = [s.q[name] for name in self.coordinates] + [s.variables[name] for name in self.variables] + [s.t]
+        known = (
+            [s.q[name] for name in self.coordinates]
+            + [s.variables[name] for name in self.variables]
+            + [s.t]
+        )
         if velocities:
             known += [s.v[name] for name in self.coordinates]
         hashes = {symbol.element_hash() for symbol in known}
         for symbol in casadi.symvar(x):
             if symbol.element_hash() not in hashes:
-                if not velocities and symbol.element_hash() in {u.element_hash() for u in s.v.values()}:
-                    raise InvalidInput(f"{who} uses the velocity {symbol.name()}, expected coordinates and time only")
+                if not velocities and symbol.element_hash() in {
+                    u.element_hash() for u in s.v.values()
+                }:
+                    raise InvalidInput(
+                        f"{who} uses the velocity {symbol.name()}, expected coordinates and "
+                        "time only"
+                    )
                 raise undeclared(who, symbol.name(), (*self.coordinates, *self.variables))
         if not np.isfinite(constants(x)).all():
             raise InvalidInput(
-                f"{who} contains a number that is not finite; functions of Python's math module cannot follow symbols: "
+                f"{who} contains a number that is not finite; functions of Python's math module "
+                "cannot follow symbols: "
                 "take sin, cos, sqrt from casadi or numpy"
             )
 
@@ -191,13 +218,16 @@ _patching = forks.renewed_in_module(__name__, "_patching")
 def symbols_without_values() -> Iterator[None]:
     """While this lasts, float() of a symbol is an error.
 
-    CasADi answers NaN, so that a function with Python's math module, or one that compares float(q) with something,
-    would be traced to a constant without complaint.
+    CasADi answers NaN, so that a function with Python's math module, or one that compares float(q)
+    with something, would be traced to a constant without complaint.
     """
 
     def refuse(x: SX) -> float:
         if not x.is_constant():
-            raise TypeError("a symbol has no value: float(), int() and functions of Python's math module need numbers")
+            raise TypeError(
+                "a symbol has no value: float(), int() and functions of Python's math module "
+                "need numbers"
+            )
         return float(original(x))
 
     with _patching:
@@ -212,7 +242,8 @@ def symbols_without_values() -> Iterator[None]:
 
 def undeclared(who: str, name: str, known: Sequence[str] | Mapping[str, Any]) -> UnknownName:
     return UnknownName(
-        f'{who} uses "{name}", which is not among the declared names ({listed(known)}){did_you_mean(name, known)}'
+        f'{who} uses "{name}", which is not among the declared names '
+        f"({listed(known)}){did_you_mean(name, known)}"
     )
 
 
@@ -224,10 +255,13 @@ def called(function: Callable[..., Any], arguments: Sequence[Any], who: str) -> 
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
     ]
     if not 1 <= len(parameters) <= len(arguments):
-        raise InvalidInput(f"{who} is a function of {len(parameters)} arguments, expected 1 to {len(arguments)}")
+        raise InvalidInput(
+            f"{who} is a function of {len(parameters)} arguments, expected 1 to {len(arguments)}"
+        )
     try:
         with symbols_without_values(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # casadi 3.8 announces another numpy mode
+            # casadi 3.8 announces another numpy mode
+            warnings.simplefilter("ignore", FutureWarning)
             return function(*arguments[: len(parameters)])
     except IndexError as error:
         raise UnknownName(str(error) if str(error).startswith(who) else f"{who}: {error}") from None
@@ -237,10 +271,13 @@ def called(function: Callable[..., Any], arguments: Sequence[Any], who: str) -> 
             raise InvalidInput(f"{who}: {text}; take sin, cos, sqrt from casadi or numpy") from None
         if "truth value" in text:
             raise InvalidInput(
-                f"{who} decides by a coordinate's value (if, min, max, while): such a function is not smooth and "
+                f"{who} decides by a coordinate's value (if, min, max, while): such a function is "
+                "not smooth and "
                 "cannot be differentiated; write one expression"
             ) from None
-        raise InvalidInput(f"{who} cannot be evaluated with symbols: {text.splitlines()[0]}") from None
+        raise InvalidInput(
+            f"{who} cannot be evaluated with symbols: {text.splitlines()[0]}"
+        ) from None
 
 
 def as_expression(given: Any, who: str) -> SX:
@@ -255,11 +292,14 @@ def as_expression(given: Any, who: str) -> SX:
             if all(row.shape[1] == 1 for row in rows) and len({row.shape for row in rows}) == 1:
                 return casadi.vertcat(*[row.T for row in rows])
             raise InvalidInput(
-                f"{who} has rows of shapes {listed(str(row.shape) for row in rows)}, expected equal rows"
+                f"{who} has rows of shapes {listed(str(row.shape) for row in rows)}, expected "
+                "equal rows"
             )
         return SX(given)
     except (NotImplementedError, RuntimeError, TypeError):
-        raise InvalidInput(f"{who} is {given!r}, expected numbers or CasADi SX expressions") from None
+        raise InvalidInput(
+            f"{who} is {given!r}, expected numbers or CasADi SX expressions"
+        ) from None
 
 
 def stacked(parts: Any) -> SX:
@@ -277,4 +317,8 @@ def operations(x: SX) -> list[int]:
 def constants(x: SX) -> list[float]:
     """The numbers in an expression."""
     f = casadi.Function("f", casadi.symvar(x), [x])
-    return [f.instruction_constant(k) for k in range(f.n_instructions()) if f.instruction_id(k) == casadi.OP_CONST]
+    return [
+        f.instruction_constant(k)
+        for k in range(f.n_instructions())
+        if f.instruction_id(k) == casadi.OP_CONST
+    ]

@@ -21,8 +21,8 @@ TYPES = (REVOLUTE, PRISMATIC, FIXED)
 class Pose:
     """Where a frame is: position (3); planar frames keep their angle, the others a rotation matrix.
 
-    `before` and `after`: the frame stands at before + R after, so that a chain needs the sine and cosine of each
-    link's absolute angle only.
+    `before` and `after`: the frame stands at before + R after, so that a chain needs the sine and
+    cosine of each link's absolute angle only.
     """
 
     before: SX
@@ -50,7 +50,9 @@ class Pose:
 def turn(angle: SX) -> SX:
     """Rotation about z."""
     c, s = casadi.cos(angle), casadi.sin(angle)
-    return casadi.vertcat(casadi.horzcat(c, -s, 0), casadi.horzcat(s, c, 0), casadi.horzcat(0, 0, 1))
+    return casadi.vertcat(
+        casadi.horzcat(c, -s, 0), casadi.horzcat(s, c, 0), casadi.horzcat(0, 0, 1)
+    )
 
 
 GROUND = Pose(SX(3, 1), SX(0.0), SX.eye(3), SX(3, 1))
@@ -61,10 +63,12 @@ class PlanarJoint:
     """A joint in the x-y plane followed by a link; its frame is the link's end.
 
     revolute    turns by its coordinate; the link has `length`
-    prismatic   the link's length is the coordinate; it points along the constant `angle` from the parent's direction
+    prismatic   the link's length is the coordinate; it points along the constant `angle` from the
+                parent's direction
     fixed       no coordinate: `length` along `angle`
 
-    Source: [Kusaka2022] eqs. 10-22; the slider of its section 3.3 with the direction angle it leaves open.
+    Source: [Kusaka2022] eqs. 10-22; the slider of its section 3.3 with the direction angle it
+    leaves open.
     """
 
     type: str = REVOLUTE
@@ -73,14 +77,17 @@ class PlanarJoint:
 
     def pose(self, coordinate: Any, scope: Scope, who: str) -> Pose:
         choice(self.type, TYPES, f"{who}: type")
-        length = coordinate if self.type == PRISMATIC else scope.number(self.length, f"{who}: length")
+        length = (
+            coordinate if self.type == PRISMATIC else scope.number(self.length, f"{who}: length")
+        )
         angle = coordinate if self.type == REVOLUTE else scope.scalar(self.angle, f"{who}: angle")
         return Pose(SX(3, 1), angle, turn(angle), casadi.vertcat(length, 0, 0))
 
 
 @dataclass(frozen=True)
 class SpatialJoint:
-    """A joint in space: at `xyz` in the parent, its axes turned by `rotation` (3 x 3), moving about or along `axis`."""
+    """A joint in space: at `xyz` in the parent, its axes turned by `rotation` (3 x 3),
+    moving about or along `axis`."""
 
     type: str = REVOLUTE
     axis: tuple[Any, Any, Any] = (0.0, 0.0, 1.0)

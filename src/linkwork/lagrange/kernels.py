@@ -60,7 +60,9 @@ def _table_kernel(system: System, live: tuple[str, ...]) -> Kernel:
     for column in system.columns:
         f = _function(system, "column", _TABLE_INPUTS, [_cells(system, column)], live)
         programs.append(optimised(from_casadi(f)))
-    signature = Signature("torque_table", _inputs(system, _TABLE_INPUTS, live), (("table", (n, m)),))
+    signature = Signature(
+        "torque_table", _inputs(system, _TABLE_INPUTS, live), (("table", (n, m)),)
+    )
     if not programs:
         f = function(system, "torque_table", live)
         return TableKernel(signature, f, optimised(from_casadi(f)))
@@ -71,7 +73,8 @@ def _table_kernel(system: System, live: tuple[str, ...]) -> Kernel:
 
 
 def _cells(system: System, column: Column) -> SX:
-    """A column spread on all coordinates (n, 1); structural zeros where the term does not depend on one."""
+    """A column spread on all coordinates (n, 1);
+    structural zeros where the term does not depend on one."""
     cells = SX(system.nq, 1)
     for k, name in enumerate(column.depends):
         cells[system.coordinates.index(name)] = column.tau[k]
@@ -79,7 +82,12 @@ def _cells(system: System, column: Column) -> SX:
 
 
 def _function(
-    system: System, name: str, inputs: str, results: list[SX], live: tuple[str, ...], x: dict[str, SX] | None = None
+    system: System,
+    name: str,
+    inputs: str,
+    results: list[SX],
+    live: tuple[str, ...],
+    x: dict[str, SX] | None = None,
 ) -> casadi.Function:
     symbols = system.scope.symbols
     arguments = [(x or {}).get(label, _symbol(system, label)) for label in inputs.split()]
@@ -95,7 +103,11 @@ def _function(
 
 def _symbol(system: System, label: str) -> SX:
     if label == "tau":
-        return casadi.vertcat(*[SX.sym(f"tau_{name}") for name in system.coordinates]) if system.nq else SX(0, 1)
+        return (
+            casadi.vertcat(*[SX.sym(f"tau_{name}") for name in system.coordinates])
+            if system.nq
+            else SX(0, 1)
+        )
     return {"q": system.scope.q, "v": system.scope.v, "a": system.scope.a}[label]
 
 
@@ -107,7 +119,9 @@ def _line(name: str) -> Quantity:
     return line
 
 
-def _inputs(system: System, inputs: str, live: tuple[str, ...]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _inputs(
+    system: System, inputs: str, live: tuple[str, ...]
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
     named: list[tuple[str, tuple[int, ...]]] = [(label, (system.nq,)) for label in inputs.split()]
     named += [("t", ())] if system.time_dependent else []
     return (*named, *((f"variables[{v!r}]", ()) for v in live))

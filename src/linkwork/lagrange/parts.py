@@ -13,7 +13,8 @@ from linkwork.lagrange.terms import Term
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame that bodies and other frames stand on; made by a joint or by a function of the coordinates."""
+    """A frame that bodies and other frames stand on;
+    made by a joint or by a function of the coordinates."""
 
     name: str
     parent: str | None

@@ -14,7 +14,16 @@ from numpy.typing import ArrayLike
 
 from linkwork.engine.kernel import Context, Kernel
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean, listed
-from linkwork.lagrange import build, chains, columns, declarations, diagnosis, edits, kernels, robots
+from linkwork.lagrange import (
+    build,
+    chains,
+    columns,
+    declarations,
+    diagnosis,
+    edits,
+    kernels,
+    robots,
+)
 from linkwork.lagrange.columns import Column
 from linkwork.lagrange.expressions import Scope, Symbols
 from linkwork.lagrange.joints import GROUND, Joint, Pose
@@ -28,16 +37,17 @@ class System(SystemQuantities):
     """A mechanism of generalised coordinates and bodies; immutable, each edit gives a new system.
 
         pendulum = System("theta", gravity=(0, -9.81))
-        pendulum = pendulum.with_body("bob", mass=1.0, position=lambda q: (sin(q.theta), -cos(q.theta)))
-        pendulum.forward_dynamics([0.3], [0.0], [0.0])
+        pendulum = pendulum.with_body("bob", mass=1.0, position=lambda q: (sin(q.theta),
+        -cos(q.theta))) pendulum.forward_dynamics([0.3], [0.0], [0.0])
 
     coordinates   names in one string or a sequence, or CasADi SX symbols; joints add their own
     gravity       vector [m/s^2] in the axes of the positions; None or 0 for none
-    variables     named numbers that positions and masses may use as q.name; they can change without tracing again
+    variables     named numbers that positions and masses may use as q.name; they can change without
+                  tracing again
 
-    Positions are functions of q (and of t), CasADi expressions, or numbers, with one to three elements. Shapes: q, v,
-    a, tau (..., n) with leading batch dimensions that broadcast. An edit rebuilds the columns that depend on it and
-    shares the rest. Source: [Kusaka2022].
+    Positions are functions of q (and of t), CasADi expressions, or numbers, with one to three
+    elements. Shapes: q, v, a, tau (..., n) with leading batch dimensions that broadcast. An edit
+    rebuilds the columns that depend on it and shares the rest. Source: [Kusaka2022].
     """
 
     def __init__(
@@ -59,7 +69,9 @@ class System(SystemQuantities):
         self._parts, self._symbols = parts, symbols
         self.scope = Scope(symbols, parts.coordinates, tuple(parts.variables))
         self._poses: dict[str | None, Pose] = {None: GROUND}
-        self._columns = {key: known[key] for key in map(self._key, parts.terms.values()) if key in known}
+        self._columns = {
+            key: known[key] for key in map(self._key, parts.terms.values()) if key in known
+        }
         self._kernels: dict[Any, Kernel] = {}
         self._callers: dict[str, Any] = {}
 
@@ -127,27 +139,39 @@ class System(SystemQuantities):
         return f'<System "{self.name}": {listed(self.coordinates)}; {len(self._parts.terms)} terms>'
 
     def __str__(self) -> str:
-        head = f"{self.name}: coordinates {listed(self.coordinates)}; {len(self._parts.terms)} terms"
+        head = (
+            f"{self.name}: coordinates {listed(self.coordinates)}; {len(self._parts.terms)} terms"
+        )
         head += f", {len(self._parts.constraints)} constraints" if self._parts.constraints else ""
         rows = [("term", "kind", "depends on")]
         for term, x in self.placed:
-            rows.append((term.name, term.kind, ", ".join(columns.dependencies(term, x, self.scope))))
+            rows.append(
+                (term.name, term.kind, ", ".join(columns.dependencies(term, x, self.scope)))
+            )
         widths = [max(len(row[c]) for row in rows) for c in range(3)]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
         return "\n".join([head, *lines])
 
     # edits: another system that shares every column the edit does not touch
 
     def with_coordinates(self, *names: str | SX) -> System:
         """The system with more coordinates."""
-        added = declarations.declared(self._symbols, names, {}, taken=(*self.coordinates, *self.variables))
+        added = declarations.declared(
+            self._symbols, names, {}, taken=(*self.coordinates, *self.variables)
+        )
         return self._edited(coordinates=(*self.coordinates, *added))
 
     def with_variables(self, **values: float) -> System:
-        """The system with other values of its variables, or with new ones; no column is traced again."""
+        """The system with other values of its variables, or with new ones;
+        no column is traced again."""
         numbers = {key: declarations.value(key, x) for key, x in values.items()}
         new = [key for key in numbers if key not in self._parts.variables]
-        declarations.declared(self._symbols, (), dict.fromkeys(new, 0.0), taken=(*self.coordinates, *self.variables))
+        declarations.declared(
+            self._symbols, (), dict.fromkeys(new, 0.0), taken=(*self.coordinates, *self.variables)
+        )
         return self._edited(variables={**self._parts.variables, **numbers})
 
     def with_gravity(self, gravity: Any) -> System:
@@ -169,18 +193,25 @@ class System(SystemQuantities):
     ) -> System:
         """The system with one more body, whose equations are one more column.
 
-        mass [kg]; position [m] in the frame's axes (without frame: of the ground); orientation relative to the frame:
-        an angle [rad] in the plane or a rotation matrix; inertia [kg m^2]: about z for an angle, (3, 3) in body axes
-        for a matrix; spring [N/m] to the anchor on the ground, of no rest length; drag [N s/m] on the centre.
+        mass [kg]; position [m] in the frame's axes (without frame: of the ground); orientation
+        relative to the frame: an angle [rad] in the plane or a rotation matrix; inertia [kg m^2]:
+        about z for an angle, (3, 3) in body axes for a matrix; spring [N/m] to the anchor on the
+        ground, of no rest length; drag [N s/m] on the centre.
         """
-        properties = {"mass": mass, "position": position, "orientation": orientation, "inertia": inertia}
+        properties = {
+            "mass": mass,
+            "position": position,
+            "orientation": orientation,
+            "inertia": inertia,
+        }
         properties |= {"spring": spring, "anchor": anchor, "drag": drag}
         return self._with_term(build.body(self, name, frame, properties, piecewise))
 
     def with_spring(
         self, name: str, stiffness: Any, start: Any, end: Any = (0.0, 0.0, 0.0), length: Any = 0.0
     ) -> System:
-        """A spring [N/m] of rest length [m] between two points: each a body, a frame, (frame, offset), or fixed."""
+        """A spring [N/m] of rest length [m] between two points: each a body, a frame,
+        (frame, offset), or fixed."""
         return self._with_term(build.spring(self, name, stiffness, start, end, length))
 
     def with_torsion_spring(self, name: str, stiffness: Any, angle: Any, rest: Any = 0.0) -> System:
@@ -188,11 +219,13 @@ class System(SystemQuantities):
         return self._with_term(build.torsion_spring(self, name, stiffness, angle, rest))
 
     def with_drag(self, name: str, coefficient: Any, point: Any) -> System:
-        """Drag [N s/m] on the absolute velocity of a point (a body, a frame, or (frame, offset))."""
+        """Drag [N s/m] on the absolute velocity of a point (a body, a frame, or (frame,
+        offset))."""
         return self._with_term(build.drag(self, name, coefficient, point))
 
     def with_joint_drag(self, name: str, coefficient: Any, coordinate: Any) -> System:
-        """Viscous friction [N m s/rad] on a coordinate (by name) or on the rate of any scalar of the coordinates."""
+        """Viscous friction [N m s/rad] on a coordinate (by name) or on the rate of any scalar of
+        the coordinates."""
         return self._with_term(build.joint_drag(self, name, coefficient, coordinate))
 
     def with_potential(self, name: str, energy: Any) -> System:
@@ -208,48 +241,70 @@ class System(SystemQuantities):
         return self._with_term(build.lagrangian(self, name, function))
 
     def with_constraint(self, name: str, function: Any, rate: Any = 10.0) -> System:
-        """The system held to function(q) = 0 or function(q, t) = 0 (one or more numbers) by multipliers.
+        """The system held to function(q) = 0 or function(q, t) = 0 (one or more numbers) by
+        multipliers.
 
         Drift off the constraint decays with the rate [1/s]: Phi'' = -2 rate Phi' - rate^2 Phi.
         """
-        declarations.free_name(name, {**self._parts.terms, **self._parts.constraints}, "with_constraint")
+        declarations.free_name(
+            name, {**self._parts.terms, **self._parts.constraints}, "with_constraint"
+        )
         phi = self.scope.smooth(function, f'constraint "{name}"')
-        made = Constraint(name, casadi.vec(phi), self.scope.number(rate, f'constraint "{name}": rate'))
+        made = Constraint(
+            name, casadi.vec(phi), self.scope.number(rate, f'constraint "{name}": rate')
+        )
         return self._edited(constraints={**self._parts.constraints, name: made})
 
-    def with_frame(self, name: str, motion: Any, parent: str | None = None, piecewise: bool = False) -> System:
-        """A frame that moves in its parent by a function of q (and t): (x, y, angle) or (rotation matrix, position)."""
+    def with_frame(
+        self, name: str, motion: Any, parent: str | None = None, piecewise: bool = False
+    ) -> System:
+        """A frame that moves in its parent by a function of q (and t):
+        (x, y, angle) or (rotation matrix, position)."""
         declarations.free_name(name, self._parts.frames, "with_frame")
         self._check_frame(parent, f'frame "{name}"')
         frame = Frame(name, parent, build.motion(self, name, motion, piecewise))
         return self._edited(frames={**self._parts.frames, name: frame})
 
     def with_joint(self, name: str, joint: Joint, parent: str | None = None) -> System:
-        """A joint on a frame; it adds the coordinate of its name (none if it is fixed) and the frame of its name."""
+        """A joint on a frame; it adds the coordinate of its name (none if it is fixed) and the
+        frame of its name."""
         declarations.free_name(name, self._parts.frames, "with_joint")
         self._check_frame(parent, f'joint "{name}"')
         return edits.with_joint(self, Frame(name, parent, GROUND, joint=joint))
 
-    def extended(self, joints: str, lengths: Any = 1.0, masses: Any = 1.0, **options: Any) -> System:
+    def extended(
+        self, joints: str, lengths: Any = 1.0, masses: Any = 1.0, **options: Any
+    ) -> System:
         """The system with more planar links at the end of its last joint; see `planar_chain`."""
         return chains.extended(self, joints, lengths, masses, **options)
 
     @classmethod
     def planar_chain(
-        cls, joints: str, lengths: Any = 1.0, masses: Any = 1.0, *, gravity: Any = (0.0, -9.81), **options: Any
+        cls,
+        joints: str,
+        lengths: Any = 1.0,
+        masses: Any = 1.0,
+        *,
+        gravity: Any = (0.0, -9.81),
+        **options: Any,
     ) -> System:
-        """A chain of links in the x-y plane, one letter each: R revolute, P prismatic, F fixed angle.
+        """A chain of links in the x-y plane, one letter each: R revolute, P prismatic,
+        F fixed angle.
 
-        Joints are joint1, joint2, ..., bodies link1, link2, ...; angles are relative and count from the +x axis.
-        One number for all links or one a link: lengths [m] (ignored for P), masses [kg], and as options angles [rad]
-        (of P and F), inertias [kg m^2] about the centre, centers (distance of the centre from the joint as a part of
-        the length: 1 = point mass at the tip), springs [N/m] to the origin, drags [N s/m] on the centre.
+        Joints are joint1, joint2, ..., bodies link1, link2, ...; angles are relative and count from
+        the +x axis. One number for all links or one a link: lengths [m] (ignored for P), masses
+        [kg], and as options angles [rad] (of P and F), inertias [kg m^2] about the centre, centers
+        (distance of the centre from the joint as a part of the length: 1 = point mass at the tip),
+        springs [N/m] to the origin, drags [N s/m] on the centre.
         """
-        return cls(gravity=gravity, name="planar chain").extended(joints, lengths, masses, **options)
+        return cls(gravity=gravity, name="planar chain").extended(
+            joints, lengths, masses, **options
+        )
 
     @classmethod
     def from_robot(cls, robot: RobotLike) -> System:
-        """The system of a robot (or its subject) with one-coordinate joints, to extend it by anything."""
+        """The system of a robot (or its subject) with one-coordinate joints,
+        to extend it by anything."""
         return robots.from_subject(cls, subject_of(robot, "System.from_robot"))
 
     def replace_body(self, name: str, **changes: Any) -> System:
@@ -257,7 +312,8 @@ class System(SystemQuantities):
         return self._with_term(build.changed_body(self, name, changes), replacing=name)
 
     def replace_joint(self, name: str, joint: Joint | str) -> System:
-        """The system with another joint in the place of one; a type alone ("prismatic") keeps length, angle, axis."""
+        """The system with another joint in the place of one;
+        a type alone ("prismatic") keeps length, angle, axis."""
         old = self._frame(name)
         if old.joint is None:
             raise InvalidInput(f'replace_joint: frame "{name}" is not made by a joint')
@@ -265,7 +321,8 @@ class System(SystemQuantities):
         return edits.with_joint(self, replace(old, joint=new))
 
     def remove(self, name: str) -> System:
-        """The system without a term, a constraint, or a joint or frame on which nothing stands any more.
+        """The system without a term, a constraint, or a joint or frame on which nothing stands any
+        more.
 
         Of a body and a joint of one name, as systems made from robots have, the body goes first.
         """
@@ -301,7 +358,8 @@ class System(SystemQuantities):
 
     @property
     def columns(self) -> list[Column]:
-        """A traced column for every term; only those are traced that no earlier system has traced."""
+        """A traced column for every term; only those are traced that no earlier system has
+        traced."""
         ordered = []
         for term in self._parts.terms.values():
             key = self._key(term)
@@ -312,10 +370,13 @@ class System(SystemQuantities):
 
     def stale_terms(self) -> tuple[str, ...]:
         """Names of the columns that are still to be traced."""
-        return tuple(term.name for term in self._parts.terms.values() if self._key(term) not in self._columns)
+        return tuple(
+            term.name for term in self._parts.terms.values() if self._key(term) not in self._columns
+        )
 
     def _key(self, term: Term) -> tuple[Any, ...]:
-        """What the column of a term depends on: itself, the joints that carry it, gravity where it has weight."""
+        """What the column of a term depends on: itself, the joints that carry it,
+        gravity where it has weight."""
         key: list[Any] = [term]
         if isinstance(term, Body):
             key.append(_Identity(self._parts.gravity))
@@ -335,25 +396,34 @@ class System(SystemQuantities):
         placed = self._parts.frames.get(name) if name is not None else None
         if placed is None:
             frames = self._parts.frames
-            raise UnknownName(f'system "{self.name}" has no frame or joint "{name}"{did_you_mean(str(name), frames)}')
+            raise UnknownName(
+                f'system "{self.name}" has no frame or joint '
+                f'"{name}"{did_you_mean(str(name), frames)}'
+            )
         return placed
 
     def _check_frame(self, name: str | None, who: str) -> None:
         if name is not None and name not in self._parts.frames:
-            raise UnknownName(f'{who} stands on unknown frame "{name}"{did_you_mean(name, self._parts.frames)}')
+            raise UnknownName(
+                f'{who} stands on unknown frame "{name}"{did_you_mean(name, self._parts.frames)}'
+            )
 
     # states, equations, compiled code
 
-    def consistent(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def consistent(
+        self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The nearest state (q, v) that obeys the constraints, by Newton's method from a guess."""
         return diagnosis.consistent(self, q, np.zeros(self.nq) if v is None else v, t)
 
     def equilibrium(self, q: ArrayLike, tau: Any = 0.0, t: float = 0.0) -> np.ndarray:
-        """A resting configuration near q under the forces tau: numbers, or a function of q such as a PD law."""
+        """A resting configuration near q under the forces tau: numbers,
+        or a function of q such as a PD law."""
         return diagnosis.equilibrium(self, q, tau, t)
 
     def function(self, name: str, variables: Sequence[str] = ()) -> casadi.Function:
-        """A quantity as a CasADi function of its inputs, of t if time enters, and of the variables named."""
+        """A quantity as a CasADi function of its inputs, of t if time enters,
+        and of the variables named."""
         return kernels.function(self, name, self._known_variables(variables))
 
     def kernel(self, name: str, variables: Sequence[str] = ()) -> Kernel:
@@ -369,16 +439,21 @@ class System(SystemQuantities):
         for label in names:
             if label not in self._parts.variables:
                 known = did_you_mean(label, self._parts.variables)
-                raise UnknownName(f'variables: system "{self.name}" has no variable "{label}"{known}')
+                raise UnknownName(
+                    f'variables: system "{self.name}" has no variable "{label}"{known}'
+                )
         return names
 
     def equations(self, term: str | None = None, simplify: bool | None = None) -> Any:
-        """Readable equations of motion, column by column, as SymPy expressions; needs linkwork[symbolic]."""
+        """Readable equations of motion, column by column, as SymPy expressions;
+        needs linkwork[symbolic]."""
         from linkwork.lagrange.equations import equations
 
         return equations(self, term, simplify)
 
-    def _evaluate(self, name: str, t: ArrayLike, variables: Variables, *arguments: ArrayLike) -> Any:
+    def _evaluate(
+        self, name: str, t: ArrayLike, variables: Variables, *arguments: ArrayLike
+    ) -> Any:
         if variables is None and not self.time_dependent:
             caller = self._callers.get(name)
             if caller is None:
@@ -386,7 +461,11 @@ class System(SystemQuantities):
             return caller(*arguments)
         live = dict(variables or {})
         self._known_variables(live)
-        args = [*arguments, *([np.asarray(t, dtype=float)] if self.time_dependent else []), *live.values()]
+        args = [
+            *arguments,
+            *([np.asarray(t, dtype=float)] if self.time_dependent else []),
+            *live.values(),
+        ]
         return self.kernel(name, tuple(live)).call(args, None, self._context)
 
     def _solve(self, name: str, t: ArrayLike, variables: Variables, *arguments: ArrayLike) -> Any:

@@ -1,13 +1,13 @@
 """Terms: what contributes to the equations of motion, one column of the torque table each.
 
-A term holds on to the coordinates through x(q, t) (a position, an angle, a rotation matrix, an energy) and says which
-force it takes to move x:
+A term holds on to the coordinates through x(q, t) (a position, an angle, a rotation matrix, an
+energy) and says which force it takes to move x:
 
     tau = (dx/dq)' F(x, xd, xdd)  =  d/dt dK/dv - dK/dq + dP/dq + dR/dv
 
-with K, P, R its kinetic energy, potential and Rayleigh dissipation. The left form (d'Alembert) is what the
-Euler-Lagrange operator of [Kusaka2022] eqs. 3-5 gives for K = m |pd|^2 / 2, at a third of the operations; tests
-compare both.
+with K, P, R its kinetic energy, potential and Rayleigh dissipation. The left form (d'Alembert) is
+what the Euler-Lagrange operator of [Kusaka2022] eqs. 3-5 gives for K = m |pd|^2 / 2, at a third of
+the operations; tests compare both.
 Functions of q and v (Lagrangians, Rayleigh functions of the user's own) have the right form only.
 """
 
@@ -27,7 +27,8 @@ NOTHING = SX(0.0)
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point of the mechanism: on the ground or in a frame's axes at `offset`, or the centre of a body."""
+    """A point of the mechanism: on the ground or in a frame's axes at `offset`,
+    or the centre of a body."""
 
     frame: str | None = None
     body: str | None = None
@@ -79,7 +80,8 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Body(Term):
-    """A mass, with an inertia where it has an orientation, a spring to an anchor on the ground, drag at its centre.
+    """A mass, with an inertia where it has an orientation, a spring to an anchor on the ground,
+    drag at its centre.
 
     position      in axes of `frame` (None: of the ground) (3)
     orientation   None, an angle in the plane, or a rotation matrix, relative to the frame
@@ -102,7 +104,8 @@ class Body(Term):
         return () if self.frame is None else (self.frame,)
 
     def place(self, scene: TermScene) -> SX:
-        """The centre, then the angle or the nine elements of the rotation matrix where there is inertia."""
+        """The centre, then the angle or the nine elements of the rotation matrix where there is
+        inertia."""
         pose = scene.pose(self.frame)
         p = pose.at(self.position)
         if self.inertia is None:
@@ -113,11 +116,14 @@ class Body(Term):
             return casadi.vertcat(p, pose.angle + orientation)
         R = pose.R
         if self.orientation is not None:
-            R = R @ (turn(self.orientation) if self.orientation.shape == (1, 1) else self.orientation)
+            R = R @ (
+                turn(self.orientation) if self.orientation.shape == (1, 1) else self.orientation
+            )
         return casadi.vertcat(p, casadi.vec(R))
 
     def force(self, x: SX, xd: SX, xdd: SX, gravity: SX) -> SX:
-        """m (pdd - g) + k (p - anchor) + c pd; I phidd; I wd + w x I w, spread on the columns of R."""
+        """m (pdd - g) + k (p - anchor) + c pd; I phidd; I wd + w x I w, spread on the columns of
+        R."""
         p, pd, pdd = x[:3], xd[:3], xdd[:3]
         f = self.mass * (pdd - gravity) + self.spring * (p - self.anchor) + self.drag * pd
         if self.inertia is None:
@@ -125,7 +131,9 @@ class Body(Term):
         if self.inertia.shape == (1, 1):
             return casadi.vertcat(f, self.inertia * xdd[3])
         w = angular_velocity(x[3:], xd[3:])
-        wd = angular_velocity(x[3:], xdd[3:]) - casadi.vertcat(w[1] * w[2], w[2] * w[0], w[0] * w[1])
+        wd = angular_velocity(x[3:], xdd[3:]) - casadi.vertcat(
+            w[1] * w[2], w[2] * w[0], w[0] * w[1]
+        )
         n = self.inertia @ wd + cross(w, self.inertia @ w)
         rx, ry, rz = x[3:6], x[6:9], x[9:12]
         return casadi.vertcat(f, n[2] * ry, n[0] * rz, n[1] * rx)
@@ -148,7 +156,8 @@ class Body(Term):
 
 
 def angular_velocity(R: SX, Rd: SX) -> SX:
-    """w in body axes of [w] = R'Rd, for the nine elements column by column: w_x = r_z . rd_y and so on."""
+    """w in body axes of [w] = R'Rd, for the nine elements column by column: w_x = r_z .
+    rd_y and so on."""
     rx, ry, rz = R[0:3], R[3:6], R[6:9]
     rxd, ryd, rzd = Rd[0:3], Rd[3:6], Rd[6:9]
     return casadi.vertcat(casadi.dot(rz, ryd), casadi.dot(rx, rzd), casadi.dot(ry, rxd))
@@ -208,9 +217,11 @@ class TorsionSpring(Term):
 
 @dataclass(frozen=True, eq=False)
 class Drag(Term):
-    """R = c |xd|^2 / 2 of a point, of a coordinate (joint friction), or of any scalar of the coordinates.
+    """R = c |xd|^2 / 2 of a point, of a coordinate (joint friction),
+    or of any scalar of the coordinates.
 
-    [Kusaka2022] says only "damping term d"; its listing drags the point (R of the absolute tip velocity).
+    [Kusaka2022] says only "damping term d"; its listing drags the point (R of the absolute tip
+    velocity).
     """
 
     name: str
@@ -220,11 +231,19 @@ class Drag(Term):
 
     @property
     def frames(self) -> tuple[str, ...]:
-        return (self.target.frame,) if isinstance(self.target, Point) and self.target.frame is not None else ()
+        return (
+            (self.target.frame,)
+            if isinstance(self.target, Point) and self.target.frame is not None
+            else ()
+        )
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        return (self.target.body,) if isinstance(self.target, Point) and self.target.body is not None else ()
+        return (
+            (self.target.body,)
+            if isinstance(self.target, Point) and self.target.body is not None
+            else ()
+        )
 
     def place(self, scene: TermScene) -> SX:
         return scene.point(self.target) if isinstance(self.target, Point) else self.target

@@ -1,4 +1,5 @@
-"""Traces: the quantities of a System as CasADi functions. A new quantity is a new line of the table."""
+"""Traces: the quantities of a System as CasADi functions.
+A new quantity is a new line of the table."""
 
 from __future__ import annotations
 
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantity:
-    """trace(system, symbols of the inputs) -> results, then one vector of guards where `guard` says what it guards.
+    """trace(system, symbols of the inputs) -> results,
+    then one vector of guards where `guard` says what it guards.
 
-    inputs    among q v a tau; outputs: (name, axes) with axes "n" coordinates, "b" bodies, "c" constraints, or sizes
+    inputs    among q v a tau; outputs: (name, axes) with axes "n" coordinates, "b" bodies, "c"
+              constraints, or sizes
     """
 
     trace: Callable[[System, dict[str, SX]], Sequence[SX]]
@@ -36,7 +39,9 @@ def inverse_dynamics(system: System, x: dict[str, SX]) -> tuple[SX]:
     """Sum of all columns, differentiated once: tau (n, 1); what is not among the inputs is zero."""
     scope = system.scope
     tau = together(system.placed, scope, system.gravity_vector)
-    return (at_rest(tau, *[each for label, each in (("v", scope.v), ("a", scope.a)) if label not in x]),)
+    return (
+        at_rest(tau, *[each for label, each in (("v", scope.v), ("a", scope.a)) if label not in x]),
+    )
 
 
 def at_rest(expression: SX, *symbols: SX) -> SX:
@@ -55,7 +60,8 @@ def mass_matrix(system: System, x: dict[str, SX]) -> tuple[SX]:
 
 
 def forward_dynamics(system: System, x: dict[str, SX]) -> tuple[SX, SX]:
-    """a (n, 1) of M a + h = tau, and the margins by which M is regular; under constraints see `constrained`."""
+    """a (n, 1) of M a + h = tau, and the margins by which M is regular;
+    under constraints see `constrained`."""
     a, _, margins = _solved(system, x)
     return a, margins
 
@@ -77,10 +83,11 @@ def _solved(system: System, x: dict[str, SX]) -> tuple[SX, SX, SX]:
 
 
 def constrained(system: System, M: SX, f: SX) -> tuple[SX, SX, SX]:
-    """(a, lambda, margins) of M a = f + Phi_q' lambda with Phi'' = -2 r Phi' - r^2 Phi (stabilised with rates r).
+    """(a, lambda, margins) of M a = f + Phi_q' lambda with Phi'' = -2 r Phi' - r^2 Phi
+    (stabilised with rates r).
 
-    Phi'' = Phi_q a + b. (M + Phi_q' Phi_q) a = f + Phi_q' (lambda + c), since Phi_q a = c: this changes no
-    solution and lets a coordinate without inertia be held by its constraints alone.
+    Phi'' = Phi_q a + b. (M + Phi_q' Phi_q) a = f + Phi_q' (lambda + c), since Phi_q a = c: this
+    changes no solution and lets a coordinate without inertia be held by its constraints alone.
     """
     phi, phid, b = constraint_rates(system)
     r = stacked(c.rate for c in system.constraints.values() for _ in range(c.function.shape[0]))
@@ -126,9 +133,11 @@ def positions(system: System, x: dict[str, SX]) -> tuple[SX]:
 
 
 def applied(system: System, body: str, wrench: SX) -> SX:
-    """Joint forces (n, 1) that a force (3) at a body's centre, or a force and moment (6) on it, exerts. World axes.
+    """Joint forces (n, 1) that a force (3) at a body's centre, or a force and moment (6) on it,
+    exerts. World axes.
 
-    A moment acts on the rotation of the body: n . w with w_x = r_z . rd_y in world axes (rows of R instead of columns).
+    A moment acts on the rotation of the body: n . w with w_x = r_z . rd_y in world axes
+    (rows of R instead of columns).
     """
     scope = system.scope
     term = system.terms[body]
@@ -141,7 +150,9 @@ def applied(system: System, body: str, wrench: SX) -> SX:
     if x.shape[0] == 4:
         return tau + casadi.jtimes(x[3], scope.q, n[2], True)
     if x.shape[0] != 12:
-        raise NotPossible(f'forces: body "{body}" is a point mass, a moment cannot act on it; give three numbers')
+        raise NotPossible(
+            f'forces: body "{body}" is a point mass, a moment cannot act on it; give three numbers'
+        )
     R = casadi.reshape(x[3:], 3, 3)
     seed = casadi.vertcat(n[1] * R[2, :], n[2] * R[0, :], n[0] * R[1, :])
     return tau + casadi.jtimes(x[3:], scope.q, casadi.vec(seed), True)
@@ -154,7 +165,8 @@ def _refuse_coordinates_without_inertia(system: System) -> None:
     for k, name in enumerate(system.coordinates):
         if M[k, k].is_zero():
             raise NotPossible(
-                f'forward_dynamics: coordinate "{name}" carries no inertia: no body moves with it, so that no force '
+                f'forward_dynamics: coordinate "{name}" carries no inertia: no body moves with it, '
+                "so that no force "
                 "determines its acceleration; add a body, or constrain it"
             )
 

@@ -1,4 +1,5 @@
-"""Analyse: the seven steps from a description and a motion to every load, as one pipeline over a whole batch.
+"""Analyse: the seven steps from a description and a motion to every load,
+as one pipeline over a whole batch.
 
     1 description       the model: bodies, joints, elements
     2 inputs            commands of motors and actuators over time
@@ -6,7 +7,8 @@
     4 poses             recursive forward kinematics
     5 auxiliary bodies  struts, springs, bars, sliders
     6 Newton-Euler      wrenches of the open tree
-    7 loads of loops    reactions shared among everything that supports a body (6 and 7 are one kernel)
+    7 loads of loops    reactions shared among everything that supports a body
+                        (6 and 7 are one kernel)
 
 Source: [Goncalves2023] section 3.
 """
@@ -45,7 +47,8 @@ log = logging.getLogger("linkwork")
 class Analysis(Tabular):
     """Everything about one motion; each array has one row an instant.
 
-    time (n,); commands, rates, accelerations (n, nc) of `loads.actuators`; q, v, a; poses, members, loads
+    time (n,); commands, rates, accelerations (n, nc) of `loads.actuators`; q, v, a; poses, members,
+    loads
     """
 
     subject: Subject
@@ -62,9 +65,11 @@ class Analysis(Tabular):
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
-        """name -> (n,): time, command.*, q.*, v.*, a.*, position.BODY.x, force.BODY.x, actuator.*, ...
+        """name -> (n,): time, command.*, q.*, v.*, a.*, position.BODY.x, force.BODY.x, actuator.*,
+        ...
 
-        force.base.* and moment.base.* are what the ground applies (`loads.base`); see `loads.columns`.
+        force.base.* and moment.base.* are what the ground applies (`loads.base`); see
+        `loads.columns`.
         """
         listed = columns_of(self.subject)
         sources = {column.source: self._source(column.source) for column in listed.values()}
@@ -103,9 +108,17 @@ class Analysis(Tabular):
     def __getitem__(self, column: str) -> np.ndarray:
         """(n,): one column by name."""
         if column not in self.columns:
-            ending = [name for name in self.columns if name.split(".", 1)[-1] == str(column).split(".", 1)[-1]]
+            ending = [
+                name
+                for name in self.columns
+                if name.split(".", 1)[-1] == str(column).split(".", 1)[-1]
+            ]
             kinds = dict.fromkeys(name.split(".", 1)[0] for name in self.columns)
-            near = f"; did you mean {' or '.join(ending[:6])}?" if ending else did_you_mean(column, self.columns)
+            near = (
+                f"; did you mean {' or '.join(ending[:6])}?"
+                if ending
+                else did_you_mean(column, self.columns)
+            )
             known = f"names begin with {listed(kinds, 20)}"
             raise UnknownName(f'analyse: there is no column "{column}"{near or ";"} {known}')
         return self.columns[column]
@@ -115,7 +128,10 @@ class Analysis(Tabular):
 
     def __repr__(self) -> str:
         robot, end = self.subject.model.name, float(self.time[-1]) if len(self) else 0.0
-        return f'<Analysis of "{robot}": {len(self)} instants to {end:.4g} s, {len(self.columns)} columns>'
+        return (
+            f'<Analysis of "{robot}": {len(self)} instants to {end:.4g} s, {len(self.columns)} '
+            "columns>"
+        )
 
     def _table(self) -> Mapping[str, np.ndarray]:
         return self.columns
@@ -132,30 +148,37 @@ def analyse(
 ) -> Analysis:
     """The seven steps for a motion.
 
-    motion   a name of `robot.motions`, a motion of `lw.trajectory`, a simulation, or arrays: {"time": (n,), "c":
-             (n, nc), "cd", "cdd"} of commands, {"time", "q", "v", "a"} of joints, or columns by name, {"time": (n,),
-             "crank": (n,)}, also as a table of pandas or a path "x.csv" (loads/named_motions.py); rates left out are
-             differentiated by a spline of degree 5 through all instants (actuation/rates.py); one instant alone is a
-             pose at rest
-    times    instants (n,) [s]; left out, `steps` of them over the whole motion; arrays have their own
+    motion   a name of `robot.motions`, a motion of `lw.trajectory`, a simulation, or arrays:
+             {"time": (n,), "c": (n, nc), "cd", "cdd"} of commands, {"time", "q", "v", "a"} of
+             joints, or columns by name, {"time": (n,), "crank": (n,)}, also as a table of pandas or
+             a path "x.csv" (loads/named_motions.py); rates left out are differentiated by a spline
+             of degree 5 through all instants (actuation/rates.py); one instant alone is a pose at
+             rest
+    times    instants (n,) [s]; left out, `steps` of them over the whole motion; arrays have their
+             own
     variables   values of live variables, one each or one an instant
     """
     time, c, cd, cdd, motion_of_tree = _inputs(subject, motion, times, steps)
+    # step 3
     q, v, a = (
-        motion_of_tree if motion_of_tree is not None else from_actuators(subject, c, cd, cdd, variables=variables)
-    )  # step 3
+        motion_of_tree
+        if motion_of_tree is not None
+        else from_actuators(subject, c, cd, cdd, variables=variables)
+    )
     if motion_of_tree is not None:
         c, cd, cdd = to_actuators(subject, q, v, a, variables)
     poses = _poses(subject, q, variables)
     auxiliary = _auxiliary_bodies(subject, q, v, variables)
-    borne = commanded(subject, c, q, loads(subject, q, v, a, forces, payload, variables), variables)  # steps 6 and 7
+    # steps 6 and 7
+    borne = commanded(subject, c, q, loads(subject, q, v, a, forces, payload, variables), variables)
     if variables is None:
         _warn_of_loose_springs(subject, borne)
     return Analysis(subject, time, c, cd, cdd, q, v, a, poses, auxiliary, borne)
 
 
 def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any, ...]:
-    """Step 2: (time, c, cd, cdd, None), or (time, None, None, None, (q, v, a)) where joints are given themselves."""
+    """Step 2: (time, c, cd, cdd, None), or (time, None, None, None, (q, v, a)) where joints are
+    given themselves."""
     if isinstance(motion, str) and not is_file(motion):
         motion = Motions(subject)[motion]
     if not hasattr(motion, "sample") and hasattr(motion, "motion"):
@@ -165,7 +188,9 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
             raise InvalidInput("analyse: times is given beside arrays, which have their own time")
         return _given_arrays(subject, motion)
     if not hasattr(motion, "commands") and not hasattr(motion, "sample"):
-        raise InvalidInput(f"analyse: motion is {motion!r}, expected a name, a motion, or arrays by name")
+        raise InvalidInput(
+            f"analyse: motion is {motion!r}, expected a name, a motion, or arrays by name"
+        )
     if times is None:
         count = whole(steps, "analyse: steps", 1, "a whole number of instants")
         times = np.linspace(0.0, motion.duration, count) if count > 1 else np.zeros(1)
@@ -182,9 +207,13 @@ def _given_arrays(subject: Subject, table: Any) -> tuple[Any, ...]:
     known = {"time", "c", "cd", "cdd", "q", "v", "a"}
     for name in motion:
         if name not in known:
-            raise InvalidInput(f'analyse: motion has "{name}"{did_you_mean(name, known)}, expected {sorted(known)}')
+            raise InvalidInput(
+                f'analyse: motion has "{name}"{did_you_mean(name, known)}, expected {sorted(known)}'
+            )
     if "time" not in motion or ("c" in motion) == ("q" in motion):
-        raise InvalidInput("analyse: motion needs time and either commands c or joint coordinates q")
+        raise InvalidInput(
+            "analyse: motion needs time and either commands c or joint coordinates q"
+        )
     names = ("c", "cd", "cdd") if "c" in motion else ("q", "v", "a")
     arrays = with_rates(subject, dict(motion), names, "analyse")
     time = as_doubles(motion["time"], "analyse: time")
@@ -193,11 +222,15 @@ def _given_arrays(subject: Subject, table: Any) -> tuple[Any, ...]:
 
 def _poses(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None) -> Poses:
     """Step 4."""
-    rotation, position = quantities.evaluate(subject, "forward_kinematics", {"q": q}, variables=variables)
+    rotation, position = quantities.evaluate(
+        subject, "forward_kinematics", {"q": q}, variables=variables
+    )
     return Poses(tuple(body.name for body in subject.model.bodies), rotation, position)
 
 
-def _auxiliary_bodies(subject: Subject, q: np.ndarray, v: np.ndarray, variables: Mapping[str, Any] | None) -> Members:
+def _auxiliary_bodies(
+    subject: Subject, q: np.ndarray, v: np.ndarray, variables: Mapping[str, Any] | None
+) -> Members:
     """Step 5."""
     if not member_names(subject):
         n = len(q)
@@ -206,11 +239,17 @@ def _auxiliary_bodies(subject: Subject, q: np.ndarray, v: np.ndarray, variables:
 
 
 def _warn_of_loose_springs(subject: Subject, borne: Loads) -> None:
-    """A tension spring shorter than its free length hangs loose: it carries nothing, which a designer wants to know."""
+    """A tension spring shorter than its free length hangs loose: it carries nothing,
+    which a designer wants to know."""
     for element in subject.model.elements:
         if isinstance(element, Spring) and element.kind == "tension":
             loose = borne.spring_length(element.name) < float(element.free_length)
             if loose.any():
-                sentence = 'robot "%s": spring "%s" is shorter than its free length %.6g m in %d of %d instants'
+                sentence = (
+                    'robot "%s": spring "%s" is shorter than its free length %.6g m in %d '
+                    "of %d instants"
+                )
                 numbers = (float(element.free_length), int(loose.sum()), loose.size)
-                log.warning(f"{sentence} and hangs loose", subject.model.name, element.name, *numbers)
+                log.warning(
+                    f"{sentence} and hangs loose", subject.model.name, element.name, *numbers
+                )

@@ -1,4 +1,5 @@
-"""Columns of an analysis: the name, the unit and the place of every number, for analyses, studies and plots."""
+"""Columns of an analysis: the name, the unit and the place of every number, for analyses,
+studies and plots."""
 
 from __future__ import annotations
 
@@ -18,17 +19,39 @@ from linkwork.subject import Subject
 AXES = "xyz"
 GROUND = "base"
 """Whose force and moment are those of the ground on the whole robot, in the names of columns."""
-_UNITS = {"position": "m", "force": "N", "moment": "N m", "power": "W", "length": "m", "spring": "N"}
-_SLIDING = {"q": "m", "v": "m/s", "a": "m/s^2", "command": "m", "command_rate": "m/s", "actuator": "N"}
-_TURNING = {"q": "rad", "v": "rad/s", "a": "rad/s^2", "command": "rad", "command_rate": "rad/s", "actuator": "N m"}
+_UNITS = {
+    "position": "m",
+    "force": "N",
+    "moment": "N m",
+    "power": "W",
+    "length": "m",
+    "spring": "N",
+}
+_SLIDING = {
+    "q": "m",
+    "v": "m/s",
+    "a": "m/s^2",
+    "command": "m",
+    "command_rate": "m/s",
+    "actuator": "N",
+}
+_TURNING = {
+    "q": "rad",
+    "v": "rad/s",
+    "a": "rad/s^2",
+    "command": "rad",
+    "command_rate": "rad/s",
+    "actuator": "N m",
+}
 
 
 class Column(NamedTuple):
     """One number of every instant.
 
     unit     empty where a joint mixes lengths and angles
-    source   what it is an element of: q v a command command_rate effort power position wrench support base member
-             tension; of arrays over instants (`Analysis`) or of symbols of one instant (studies/columns.py)
+    source   what it is an element of: q v a command command_rate effort power position wrench
+             support base member tension; of arrays over instants (`Analysis`) or of symbols of one
+             instant (studies/columns.py)
     at       which element
     """
 
@@ -52,7 +75,8 @@ def columns_of(subject: Subject) -> dict[str, Column]:
 
 
 def wrench_label(body: str) -> str:
-    """How columns name the wrench of a body: by its name, except "body.base" where the ground's has that name."""
+    """How columns name the wrench of a body: by its name,
+    except "body.base" where the ground's has that name."""
     return f"body.{body}" if body == GROUND else body
 
 

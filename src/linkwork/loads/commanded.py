@@ -1,4 +1,5 @@
-"""Loads with the efforts of the commands themselves, where a four-bar's crank goes round (see actuation/cranks.py)."""
+"""Loads with the efforts of the commands themselves,
+where a four-bar's crank goes round (see actuation/cranks.py)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from linkwork.loads.loads import Loads
 from linkwork.subject import Subject
 
 
-def commanded(subject: Subject, c: Any, q: Any, borne: Loads, variables: Mapping[str, Any] | None) -> Loads:
+def commanded(
+    subject: Subject, c: Any, q: Any, borne: Loads, variables: Mapping[str, Any] | None
+) -> Loads:
     """Loads with the efforts of the commands c (..., nc) themselves."""
     if not has_cranks(subject):
         return borne

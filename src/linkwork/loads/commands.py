@@ -24,13 +24,21 @@ FORMS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
 def analyse(
     robot: RobotName,
     motion: Annotated[
-        str | None, typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the first.")
+        str | None,
+        typer.Option(
+            help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the first."
+        ),
     ] = None,
     steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 1001,
-    out: Annotated[Path | None, typer.Option(help="Folder for the columns; it is made if it is not there.")] = None,
-    form: Annotated[str, typer.Option("--format", help="Of the columns: csv, parquet or both.")] = "csv",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the columns; it is made if it is not there.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="Of the columns: csv, parquet or both.")
+    ] = "csv",
 ) -> Answer:
-    """The seven steps over a motion: positions, joint loads, actuator forces, spring loads, ground forces.
+    """The seven steps over a motion: positions, joint loads, actuator forces, spring loads,
+    ground forces.
 
     Example:  linkwork analyse charmie --motion validation --out out
     """
@@ -40,10 +48,17 @@ def analyse(
     with working(f"analysing {loaded.name}"):
         analysis = loaded.analyse(sampled, steps=steps)
         written = [] if out is None else _written(analysis, out, f"{loaded.name}-{chosen}", forms)
-    efforts = {n.removeprefix("actuator."): c for n, c in analysis.columns.items() if n.startswith("actuator.")}
+    efforts = {
+        n.removeprefix("actuator."): c
+        for n, c in analysis.columns.items()
+        if n.startswith("actuator.")
+    }
     rows = [(n, float(np.abs(c).max()), float(np.sqrt(np.mean(c**2)))) for n, c in efforts.items()]
     facts = {"columns": analysis.names, "actuators": {n: {"peak": p, "rms": r} for n, p, r in rows}}
-    title = f"{loaded.name}, motion {chosen}: {len(analysis.time)} instants, {len(analysis.names)} columns"
+    title = (
+        f"{loaded.name}, motion {chosen}: {len(analysis.time)} instants, "
+        f"{len(analysis.names)} columns"
+    )
     table = Table(title, ("actuator", "peak [N, N m]", "rms [N, N m]"), rows)
     lines = [f"columns: {listed(analysis.names, 8)}"]
     return Answer({"robot": loaded.name, "motion": chosen, **facts}, [table, *lines], written)

@@ -1,9 +1,9 @@
 """Sharing: how reactions that equilibrium does not decide are divided, and which those are.
 
-Equilibrium of the coordinates that no motor holds gives A x = b for the reactions x of all loop elements. What is left
-free is decided first by explicit shares, then by making the sum of reaction^2 / weight smallest over every support of
-the loops. Ranks are taken once, in a generic configuration: which components are unique does not change with the
-motion except at dead points.
+Equilibrium of the coordinates that no motor holds gives A x = b for the reactions x of all loop
+elements. What is left free is decided first by explicit shares, then by making the sum of
+reaction^2 / weight smallest over every support of the loops. Ranks are taken once, in a generic
+configuration: which components are unique does not change with the motion except at dead points.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ RANK_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Row:
-    """One sharing equation: sum of factor * component = 0; component = (support name, direction) on `body`."""
+    """One sharing equation: sum of factor * component = 0;
+    component = (support name, direction) on `body`."""
 
     body: str
     direction: int
@@ -43,11 +44,14 @@ class Row:
 class Structure:
     """What decides the reactions of a robot's loops.
 
-    rows           sharing equations kept: (body, direction, support, fraction of the listed total or None for zero)
+    rows           sharing equations kept: (body, direction, support, fraction of the listed total
+                   or None for zero)
     free           reactions left for the weights to divide
-    unknowns       number of reactions; rank: how many equilibrium decides; labels: (element, what) of each
+    unknowns       number of reactions; rank: how many equilibrium decides; labels: (element, what)
+                   of each
     unique_joint   (bodies, 6): joint wrench components that no rule can change
-    unique_support, unique_effort: the same for supports (on their second body) and for motors and actuators
+    unique_support, unique_effort: the same for supports (on their second body) and for motors and
+    actuators
     """
 
     rows: tuple[tuple[str, int, str, Any], ...]
@@ -101,7 +105,8 @@ def solved_amounts(statics: Statics, subject: Subject, structure: Structure) -> 
 
 
 def supports_of(statics: Statics, body: str) -> list[str]:
-    """Names of what supports a body: its joint, and elements whose other end does not hang on the body itself."""
+    """Names of what supports a body: its joint, and elements whose other end does not hang on the
+    body itself."""
     node = statics.tree.bodies[body][0]
     names = [statics.tree.nodes[node].joint]
     for support in statics.supports:
@@ -124,11 +129,22 @@ def _structure(subject: Subject) -> Structure:
     equilibrium = casadi.vertcat(*[tau[k] for k in passive]) if passive else SX(0, 1)
     candidates = _candidates(statics)
     shared = [_row_expression(statics, F, x, row) for row in candidates]
-    components = [_component(statics, F, x, row.body, row.terms[0][0])[row.direction] for row in candidates]
+    components = [
+        _component(statics, F, x, row.body, row.terms[0][0])[row.direction] for row in candidates
+    ]
     nodes = [tree.bodies[body.name][0] for body in subject.model.bodies]
     joints = casadi.vertcat(*[_six(F[i]) for i in nodes])
-    held = casadi.vertcat(*[_six(statics.support_wrench(k, x)) for k in range(len(statics.supports))], SX(0, 1))
-    blocks = [equilibrium, casadi.vertcat(*shared, SX(0, 1)), casadi.vertcat(*components, SX(0, 1)), joints, held, tau]
+    held = casadi.vertcat(
+        *[_six(statics.support_wrench(k, x)) for k in range(len(statics.supports))], SX(0, 1)
+    )
+    blocks = [
+        equilibrium,
+        casadi.vertcat(*shared, SX(0, 1)),
+        casadi.vertcat(*components, SX(0, 1)),
+        joints,
+        held,
+        tau,
+    ]
     coefficients = casadi.Function("coefficients", [q], [casadi.jacobian(b, x) for b in blocks])
     Gq, b, _ = tree.mimic_map
     best = None
@@ -137,11 +153,16 @@ def _structure(subject: Subject) -> Structure:
         if not all(np.isfinite(block).all() for block in numbers):
             continue
         sizes = np.linalg.svd(numbers[0], compute_uv=False) if numbers[0].size else np.zeros(0)
-        score = (int((sizes > RANK_TOLERANCE * sizes.max()).sum()) if sizes.size else 0, sizes.min(initial=1.0))
+        score = (
+            int((sizes > RANK_TOLERANCE * sizes.max()).sum()) if sizes.size else 0,
+            sizes.min(initial=1.0),
+        )
         if best is None or score > best[0]:
             best = (score, numbers)
     if best is None:
-        raise InvalidModel(f'robot "{subject.model.name}": no configuration was found in which its loops close')
+        raise InvalidModel(
+            f'robot "{subject.model.name}": no configuration was found in which its loops close'
+        )
     return _decided(subject, statics, candidates, *best[1])
 
 
@@ -191,7 +212,8 @@ def _decided(
 
 
 def _candidates(statics: Statics) -> list[Row]:
-    """Every explicit share as rows: listed supports by their fractions (all but one), the others zero."""
+    """Every explicit share as rows: listed supports by their fractions (all but one),
+    the others zero."""
     rows = []
     rules = [e for e in statics.tree.elements if isinstance(e, Share)]
     free = {(e.body, DIRECTIONS.index(e.direction)) for e in rules if e.others == "free"}
@@ -205,7 +227,9 @@ def _candidates(statics: Statics) -> list[Row]:
         for name in parts:
             if name not in known:
                 listed = ", ".join(known)
-                raise InvalidModel(f'sharing rule "{body}": "{name}" does not support the body; {listed} do')
+                raise InvalidModel(
+                    f'sharing rule "{body}": "{name}" does not support the body; {listed} do'
+                )
     return rows
 
 
@@ -216,7 +240,9 @@ def _fractions(tree: Tree) -> dict[tuple[str, int], dict[str, Any]]:
         if isinstance(rule, Share):
             key = (rule.body, DIRECTIONS.index(rule.direction))
             if key in rules:
-                raise InvalidModel(f'sharing rule "{rule.body}": direction {rule.direction} is ruled twice')
+                raise InvalidModel(
+                    f'sharing rule "{rule.body}": direction {rule.direction} is ruled twice'
+                )
             rules[key] = dict(rule.parts)
     return rules
 
@@ -244,8 +270,15 @@ def _component(statics: Statics, F: list[Force], x: SX, body: str, support: str)
 
 def _weighted(statics: Statics, F: list[Force], x: SX) -> tuple[SX, SX]:
     """(components, weights) of every support and of every joint that a loop passes through."""
-    weights = {rule.support: rule.weights for rule in statics.tree.elements if isinstance(rule, Stiffness)}
-    touched = {i for s in statics.supports for end in (s.first, s.second) for i in statics.geometry.chain(s.base, end)}
+    weights = {
+        rule.support: rule.weights for rule in statics.tree.elements if isinstance(rule, Stiffness)
+    }
+    touched = {
+        i
+        for s in statics.supports
+        for end in (s.first, s.second)
+        for i in statics.geometry.chain(s.base, end)
+    }
     values, sizes = [], []
     for i in sorted(touched):
         values.append(_six(F[i]))
@@ -273,23 +306,29 @@ def _refuse_free_motion(subject: Subject, A: np.ndarray) -> None:
     names = joints_of_rates(subject)
     moving = [names[k] for j, k in enumerate(passive) if np.abs(left[j]).max() > 1e-6]
     raise InvalidModel(
-        f'robot "{subject.model.name}": no motor and no loop element holds the motion of {", ".join(moving)}'
+        f'robot "{subject.model.name}": no motor and no loop element holds the motion of '
+        f"{', '.join(moving)}"
     )
 
 
 def _refuse_powerless(statics: Statics, row: Row, alone: np.ndarray) -> None:
-    """A support with a share must be able to carry it: `alone` is how its component depends on the reactions."""
+    """A support with a share must be able to carry it:
+    `alone` is how its component depends on the reactions."""
     (support, fraction), *_ = row.terms
     names = [s.name for s in statics.supports]
     if row.listed and fraction and support in names and not np.abs(alone).max() > RANK_TOLERANCE:
-        raise InvalidModel(f'sharing rule "{row.body}": "{support}" cannot carry {DIRECTIONS[row.direction]} at all')
+        raise InvalidModel(
+            f'sharing rule "{row.body}": "{support}" cannot carry {DIRECTIONS[row.direction]} '
+            "at all"
+        )
 
 
 def _refuse_decided(row: Row) -> None:
     (support, _), *_ = row.terms
     cure = "leave the rule out" if row.listed else "say others: free"
     raise InvalidModel(
-        f'sharing rule "{row.body}": equilibrium and the rules before already decide {DIRECTIONS[row.direction]} of '
+        f'sharing rule "{row.body}": equilibrium and the rules before already decide '
+        f"{DIRECTIONS[row.direction]} of "
         f'"{support}"; {cure}'
     )
 

@@ -1,4 +1,5 @@
-"""Loads: the wrench of every joint, the force of every actuator, the pull of every spring, and the base."""
+"""Loads: the wrench of every joint, the force of every actuator, the pull of every spring,
+and the base."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ from linkwork.subject import Subject
 DEAD_POINT = 1e-9
 """A lever below this [m/rad, m/m] cannot carry a load in any machine."""
 UNHELD = 1e-7
-"""Torque left in a joint without a motor, as part of the reactions, above which equilibrium does not hold."""
+"""Torque left in a joint without a motor, as part of the reactions,
+above which equilibrium does not hold."""
 
 
 def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
@@ -49,7 +51,10 @@ def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
     nodes = [tree.bodies[name][0] for name in tree.bodies]
     effort, levers = _efforts(subject, tree, x, statics, amounts, tau)
     held = [_six(statics.support_wrench(k, amounts)).T for k in range(len(statics.supports))]
-    others = [_six(statics.support_wrench(k, amounts, on_second=False)).T for k in range(len(statics.supports))]
+    others = [
+        _six(statics.support_wrench(k, amounts, on_second=False)).T
+        for k in range(len(statics.supports))
+    ]
     springs = [statics.tension[name] for name in statics.tension]
     return (
         casadi.vertcat(*[_six(F[i]).T for i in nodes]),
@@ -58,16 +63,20 @@ def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
         casadi.vertcat(*others, SX(0, 6)),
         casadi.vertcat(*springs, SX(0, 1)),
         casadi.vertcat(*[statics.length[name] for name in statics.length], SX(0, 1)),
-        _six(statics.open[0]),  # what the ground gives as a whole: no element and no rule can change it
+        # what the ground gives as a whole: no element and no rule can change it
+        _six(statics.open[0]),
         levers,
     )
 
 
-def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts: SX, tau: SX) -> tuple[SX, SX]:
-    """(force of every command, then of every other strut; the smallest lever of a strut on its joint).
+def _efforts(
+    subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts: SX, tau: SX
+) -> tuple[SX, SX]:
+    """(force of every command, then of every other strut; the smallest lever of a strut on its
+    joint).
 
-    The lever counts as zero where loops are singular and a joint without a motor stays unheld, as -1 where a loop is
-    open.
+    The lever counts as zero where loops are singular and a joint without a motor stays unheld, as
+    -1 where a loop is open.
     """
     layout = layout_of(subject)
     q, v = x.own["q"], SX.sym("rates", subject.nv)
@@ -104,7 +113,8 @@ def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts:
 
 
 def _unheld(passive: tuple[int, ...], tau: SX, amounts: SX) -> SX:
-    """Whether a joint without a motor would need a torque: a singular loop, whose reactions cannot hold it."""
+    """Whether a joint without a motor would need a torque: a singular loop,
+    whose reactions cannot hold it."""
     largest, scale = SX(0), SX(1)
     for k in passive:
         largest = casadi.fmax(largest, casadi.fabs(tau[k]))
@@ -135,7 +145,11 @@ def _merged(subject: Subject, tree: Tree) -> Tree:
 def _idle_struts(subject: Subject) -> list[str]:
     """Struts that no command sets: they carry load and follow."""
     commanded = set(layout_of(subject).names)
-    return [e.name for e in subject.model.elements if isinstance(e, LinearActuator) and e.name not in commanded]
+    return [
+        e.name
+        for e in subject.model.elements
+        if isinstance(e, LinearActuator) and e.name not in commanded
+    ]
 
 
 def _support_names(subject: Subject) -> list[str]:
@@ -158,7 +172,8 @@ class LoadNames:
 
 
 def loads_names(subject: Subject) -> LoadNames:
-    """Bodies; commands then struts that follow; struts, sliders and closures; springs then dampers."""
+    """Bodies; commands then struts that follow; struts, sliders and closures; springs then
+    dampers."""
     return LoadNames(
         tuple(body.name for body in subject.model.bodies),
         (*layout_of(subject).names, *_idle_struts(subject)),
@@ -169,7 +184,8 @@ def loads_names(subject: Subject) -> LoadNames:
 
 @dataclass(frozen=True, repr=False)
 class Loads(Tabular):
-    """Every load of a robot for one state or a batch. Wrenches are (..., 6): force [N], then moment [N m].
+    """Every load of a robot for one state or a batch. Wrenches are (..., 6): force [N],
+    then moment [N m].
 
     base   what the ground applies on the whole robot, world axes, moment about the world's origin
     Unique components do not depend on any sharing rule; `unique_*` say which those are.
@@ -223,19 +239,30 @@ class Loads(Tabular):
     def _table(self) -> dict[str, np.ndarray]:
         named = {f"actuator.{name}": self.actuator(name) for name in self.actuators}
         named |= {f"spring.{name}": self.spring(name) for name in self.springs}
-        for label, wrench in (*((body, self.joint_wrench(body)) for body in self.bodies), ("ground", self.base)):
-            for k, part in enumerate(("force x", "force y", "force z", "moment x", "moment y", "moment z")):
+        for label, wrench in (
+            *((body, self.joint_wrench(body)) for body in self.bodies),
+            ("ground", self.base),
+        ):
+            for k, part in enumerate(
+                ("force x", "force y", "force z", "moment x", "moment y", "moment z")
+            ):
                 named[f"{label} {part}"] = wrench[..., k]
         return {name: np.atleast_1d(values) for name, values in named.items()}
 
     def joint_wrench(self, body: str, axes: str = "body") -> np.ndarray:
-        """(..., 6): what its predecessor applies on the body at its joint (the body's origin), motors included."""
+        """(..., 6): what its predecessor applies on the body at its joint (the body's origin),
+        motors included."""
         k = self._find(body, self.bodies, "body")
         wrench = self.wrenches[..., k, :]
-        return wrench if choice(axes, ("body", "world"), "joint_wrench: axes") == "body" else self._turned(wrench, k)
+        return (
+            wrench
+            if choice(axes, ("body", "world"), "joint_wrench: axes") == "body"
+            else self._turned(wrench, k)
+        )
 
     def actuator(self, name: str) -> np.ndarray:
-        """(...): force of a strut, positive pushing [N]; torque of a motor [N m], as its command sees it."""
+        """(...): force of a strut, positive pushing [N]; torque of a motor [N m],
+        as its command sees it."""
         return self.efforts[..., self._find(name, self.actuators, "actuator")]
 
     def spring(self, name: str) -> np.ndarray:
@@ -247,7 +274,8 @@ class Loads(Tabular):
         return self.lengths[..., self._find(name, self.springs, "spring or damper")]
 
     def support(self, name: str, on: str = "second", axes: str = "body") -> np.ndarray:
-        """(..., 6): what a strut, slider or closure applies on its second (head, guided) or first body, at its end."""
+        """(..., 6): what a strut, slider or closure applies on its second (head, guided) or first
+        body, at its end."""
         k = self._find(name, self.support_names, "strut, slider or closure")
         second = choice(on, ("second", "first"), "support: on") == "second"
         wrench = (self.supports if second else self.supports_first)[..., k, :]
@@ -262,7 +290,9 @@ class Loads(Tabular):
 
     def unique_support(self, name: str) -> np.ndarray:
         """(6,) of bool: the same for a strut, slider or closure on its second body."""
-        return self.structure.unique_support[self._find(name, self.support_names, "strut, slider or closure")]
+        return self.structure.unique_support[
+            self._find(name, self.support_names, "strut, slider or closure")
+        ]
 
     def unique_actuator(self, name: str) -> bool:
         """Whether equilibrium alone decides this actuator's force."""
@@ -280,12 +310,15 @@ class Loads(Tabular):
 
     @cached_property
     def residual(self) -> np.ndarray:
-        """(..., nb, 6): force and moment left over on each body by Newton and Euler: a self-check, zero to rounding."""
+        """(..., nb, 6): force and moment left over on each body by Newton and Euler: a self-check,
+        zero to rounding."""
         return body_residuals(self)
 
     @cached_property
     def _rotations(self) -> np.ndarray:
-        return quantities.evaluate(self.subject, "forward_kinematics", {"q": self.q}, variables=self.variables)[0]
+        return quantities.evaluate(
+            self.subject, "forward_kinematics", {"q": self.q}, variables=self.variables
+        )[0]
 
     def _turned(self, wrench: np.ndarray, k: int) -> np.ndarray:
         R = self._rotations[..., k, :, :]
@@ -294,7 +327,9 @@ class Loads(Tabular):
     def _find(self, name: str, names: tuple[str, ...], what: str) -> int:
         if not isinstance(name, str) or name not in names:
             robot = self.subject.model.name
-            raise UnknownName(f'loads: robot "{robot}" has no {what} "{name}"{did_you_mean(name, names)}')
+            raise UnknownName(
+                f'loads: robot "{robot}" has no {what} "{name}"{did_you_mean(name, names)}'
+            )
         return names.index(name)
 
 
@@ -312,7 +347,9 @@ def loads(
         if forces is None and payload is None and not subject.live:
             results = _caller(subject)(q, v, a)
         else:
-            results = quantities.evaluate(subject, "loads", {"q": q, "v": v, "a": a}, None, forces, payload, variables)
+            results = quantities.evaluate(
+                subject, "loads", {"q": q, "v": v, "a": a}, None, forces, payload, variables
+            )
     except ComputationError:
         refuse_open(subject, "loads", q, variables)
         _explain(subject, np.asarray(q, dtype=float), variables)
@@ -321,9 +358,16 @@ def loads(
     if (lever.item() if lever.ndim == 0 else lever.min(initial=1.0)) < DEAD_POINT:
         refuse_open(subject, "loads", q, variables)
         _explain(subject, np.asarray(q, dtype=float), variables)
-        sample = f" of sample {tuple(map(int, np.argwhere(lever < DEAD_POINT)[0]))}" if lever.ndim else ""
-        raise InvalidInput(f"loads{sample}: the elements of the loops cannot hold the joints without a motor there")
-    made = object.__new__(Loads)  # a frozen class would set its fourteen fields one by one: a fifth of the call
+        sample = (
+            f" of sample {tuple(map(int, np.argwhere(lever < DEAD_POINT)[0]))}"
+            if lever.ndim
+            else ""
+        )
+        raise InvalidInput(
+            f"loads{sample}: the elements of the loops cannot hold the joints without a motor there"
+        )
+    # a frozen class would set its fourteen fields one by one: a fifth of the call
+    made = object.__new__(Loads)
     made.__dict__.update(
         subject=subject,
         q=q,
@@ -356,7 +400,8 @@ def _refuse_dead_points(subject: Subject, levers: np.ndarray) -> None:
     driven = struts[k]
     where = f" (sample {tuple(int(i) for i in sample)})" if sample else ""
     raise InvalidInput(
-        f'loads: the line of {about(driven.element)} passes through joint "{driven.drive.joints[0]}": '
+        f"loads: the line of {about(driven.element)} passes through joint "
+        f'"{driven.drive.joints[0]}": '
         f"moment arm {levers[(*sample, k)]:.3g}{where}; no force of it can hold the joint"
     )
 

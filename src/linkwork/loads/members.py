@@ -34,7 +34,8 @@ PARTS = ("first", "second", "length", "rate")
 @short_repr
 @dataclass(frozen=True)
 class Member(Tabular, rows="length"):
-    """first, second (..., 3): its ends in world axes [m]; length (...) [m]; rate (...): of its length [m/s]."""
+    """first, second (..., 3): its ends in world axes [m]; length (...) [m]; rate (...):
+    of its length [m/s]."""
 
     first: np.ndarray
     second: np.ndarray
@@ -43,14 +44,17 @@ class Member(Tabular, rows="length"):
 
     @property
     def direction(self) -> np.ndarray:
-        """(..., 3): unit vector from first to second, which keeps the sign an angle by arc cosine loses."""
+        """(..., 3): unit vector from first to second,
+        which keeps the sign an angle by arc cosine loses."""
         return (self.second - self.first) / self.length[..., None]
 
 
 class Members(Tabular, ByName[Member]):
     """Every member by name."""
 
-    def __init__(self, names: tuple[str, ...], ends: np.ndarray, lengths: np.ndarray, rates: np.ndarray) -> None:
+    def __init__(
+        self, names: tuple[str, ...], ends: np.ndarray, lengths: np.ndarray, rates: np.ndarray
+    ) -> None:
         self._members = {
             name: Member(ends[..., k, 0, :], ends[..., k, 1, :], lengths[..., k], rates[..., k])
             for k, name in enumerate(names)
@@ -58,7 +62,10 @@ class Members(Tabular, ByName[Member]):
 
     def __getitem__(self, name: str) -> Member:
         if name not in self._members:
-            raise UnknownName(f'there is no strut, spring, bar or slider "{name}"{did_you_mean(name, self._members)}')
+            raise UnknownName(
+                "there is no strut, spring, bar or slider "
+                f'"{name}"{did_you_mean(name, self._members)}'
+            )
         return self._members[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -77,16 +84,21 @@ class Members(Tabular, ByName[Member]):
             return {}
         several = list(self._members.values())
         shape = (*np.shape(several[0].length), len(several))
-        parts = {part: np.stack([getattr(member, part) for member in several], axis=len(shape) - 1) for part in PARTS}
+        parts = {
+            part: np.stack([getattr(member, part) for member in several], axis=len(shape) - 1)
+            for part in PARTS
+        }
         names = np.broadcast_to(np.array(list(self._members), dtype=object), shape)
         return table_of(shape, {"member": names, **parts})
 
 
-def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any] | None = None) -> Members:
+def members(
+    subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any] | None = None
+) -> Members:
     """Every strut, spring, damper, bar, slider and closure for q (and v: rates; left out, zero).
 
-    Source: [Goncalves2022] eqs. 24, 25 and [Goncalves2023] eqs. 20-27 (step 5). Corrected: the papers' eqs. 25 and 21
-    lose the arc cosine; a direction vector replaces the angle.
+    Source: [Goncalves2022] eqs. 24, 25 and [Goncalves2023] eqs. 20-27 (step 5). Corrected: the
+    papers' eqs. 25 and 21 lose the arc cosine; a direction vector replaces the angle.
     """
     state = (q, np.zeros(subject.nv) if v is None else v)
     try:
@@ -94,7 +106,9 @@ def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any
             ends, lengths, rates = _caller(subject)(*state)
         else:
             named = dict(zip("qv", state, strict=True))
-            ends, lengths, rates = quantities.evaluate(subject, "members", named, variables=variables)
+            ends, lengths, rates = quantities.evaluate(
+                subject, "members", named, variables=variables
+            )
     except ComputationError:
         refuse_open_bars(subject, as_doubles(q, "members: q"), variables)
         refuse_singular(subject, "members", q, variables)
@@ -112,7 +126,8 @@ def member_names(subject: Subject) -> tuple[str, ...]:
 
 
 def pair_of(geometry: Geometry, element: Any) -> Pair:
-    """The two ends of a member: a slider's are its guide's point and the tip it carries, a rod's carriage and head."""
+    """The two ends of a member: a slider's are its guide's point and the tip it carries,
+    a rod's carriage and head."""
     if isinstance(element, LinearActuator):
         return geometry.actuator(element).pair
     if isinstance(element, Bar):
@@ -120,7 +135,9 @@ def pair_of(geometry: Geometry, element: Any) -> Pair:
     if isinstance(element, Slider):
         tip = geometry.bar(element.bar).pair
         node, at = geometry.place(element.guide)
-        return Pair(tip.base, tip.second, tip.second, geometry.seen(tip.base, node, at), tip.p_second)
+        return Pair(
+            tip.base, tip.second, tip.second, geometry.seen(tip.base, node, at), tip.p_second
+        )
     if isinstance(element, LoopClosure):
         return geometry.closure(element)
     return geometry.pair(element.first, element.second)
@@ -153,7 +170,8 @@ def _rates(tree: Tree, x: Inputs) -> SX:
 
 
 def strut_levers(subject: Subject, q: np.ndarray) -> np.ndarray:
-    """(..., n): d(length)/d(joint) of every strut with a closed form, in the order of the layout."""
+    """(..., n): d(length)/d(joint) of every strut with a closed form, in the order of the
+    layout."""
     rates = []
     for driven in layout_of(subject).driven:
         if isinstance(driven.element, LinearActuator):
@@ -163,7 +181,9 @@ def strut_levers(subject: Subject, q: np.ndarray) -> np.ndarray:
     return np.stack(rates, axis=-1) if rates else np.ones((*q.shape[:-1], 0))
 
 
-def refuse_open_bars(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None = None) -> None:
+def refuse_open_bars(
+    subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None = None
+) -> None:
     """A bar must reach the line on which its slider moves."""
     bars = [e for e in subject.model.elements if isinstance(e, Bar)]
     if not bars or variables is not None or not q.size or q.ndim == 0 or q.shape[-1] != subject.nq:
@@ -171,15 +191,22 @@ def refuse_open_bars(subject: Subject, q: np.ndarray, variables: Mapping[str, An
     tree = subject.tree
     x = SX.sym("q", tree.nq)
     geometry = Geometry(tree, transforms(tree, x), tree.elements)
-    check = casadi.Function("reach", [x], [casadi.vertcat(*[geometry.bar(bar.name).inside for bar in bars])])
+    check = casadi.Function(
+        "reach", [x], [casadi.vertcat(*[geometry.bar(bar.name).inside for bar in bars])]
+    )
     Gq, b, _ = tree.mimic_map
     samples = q.reshape(-1, subject.nq)
     inside = np.array(check(Gq @ samples.T + b[:, None])).T
     for at, k in np.argwhere(~(inside >= 0.0)):
         bar = bars[k]
         height = float(np.sqrt(float(bar.length) ** 2 - inside[at, k]))
-        where = f" (sample {tuple(int(i) for i in np.unravel_index(at, q.shape[:-1]))})" if q.ndim > 1 else ""
+        where = (
+            f" (sample {tuple(int(i) for i in np.unravel_index(at, q.shape[:-1]))})"
+            if q.ndim > 1
+            else ""
+        )
         raise InvalidInput(
-            f"{about(bar)}: length {float(bar.length):.6g} m is shorter than the {height:.6g} m between its pivot and "
+            f"{about(bar)}: length {float(bar.length):.6g} m is shorter than the {height:.6g} m "
+            "between its pivot and "
             f"the line of its slider{where}"
         )

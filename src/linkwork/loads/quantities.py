@@ -1,4 +1,5 @@
-"""Lines of the table of quantities: loads of every part, ends of every member, motions of every body."""
+"""Lines of the table of quantities: loads of every part, ends of every member,
+motions of every body."""
 
 from __future__ import annotations
 
@@ -36,5 +37,7 @@ QUANTITIES = {
         (("ends", "members 2 3"), ("length", "members"), ("rate", "members")),
         sizes={"members": lambda s: len(member_names(s))},
     ),
-    "body_motions": Quantity(body_motions, "q v a", (("velocity", "b 6"), ("acceleration", "b 6")), merged=False),
+    "body_motions": Quantity(
+        body_motions, "q v a", (("velocity", "b 6"), ("acceleration", "b 6")), merged=False
+    ),
 }

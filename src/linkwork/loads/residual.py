@@ -1,7 +1,8 @@
-"""Residual: Newton's and Euler's equations of every body, checked with the loads as they were reported.
+"""Residual: Newton's and Euler's equations of every body,
+checked with the loads as they were reported.
 
-Nothing of the recursion is used: accelerations come from an outward pass of their own, in world axes, and all forces
-are summed there about each body's centre of mass.
+Nothing of the recursion is used: accelerations come from an outward pass of their own, in world
+axes, and all forces are summed there about each body's centre of mass.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 
 def body_motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
-    """Velocity and acceleration of every body's origin, in world axes, by one outward pass in world axes."""
+    """Velocity and acceleration of every body's origin, in world axes,
+    by one outward pass in world axes."""
     T = poses(tree, x.q)
     w, wd, p, pd, pdd = [ZERO3], [ZERO3], [ZERO3], [ZERO3], [ZERO3]
     for i in tree.outward:
@@ -48,11 +50,14 @@ def body_motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
 
 
 def body_residuals(loads: Loads) -> np.ndarray:
-    """(..., nb, 6): sum of forces minus m a, and of moments about the centre of mass minus d(I w)/dt, world axes."""
+    """(..., nb, 6): sum of forces minus m a, and of moments about the centre of mass minus
+    d(I w)/dt, world axes."""
     subject, model = loads.subject, loads.subject.model
     state = {"q": loads.q, "v": loads.v, "a": loads.a}
     if loads.variables or loads.payload:
-        raise NotPossible("residual: live variables and payloads change the bodies themselves; check without them")
+        raise NotPossible(
+            "residual: live variables and payloads change the bodies themselves; check without them"
+        )
     R, p = quantities.evaluate(subject, "forward_kinematics", {"q": loads.q})
     velocity, acceleration = quantities.evaluate(subject, "body_motions", state)
     names = [body.name for body in model.bodies]
@@ -60,7 +65,9 @@ def body_residuals(loads: Loads) -> np.ndarray:
     centers = [np.array(body.mass_properties.com, dtype=float) for body in model.bodies]
     com = np.stack([p[..., k, :] + R[..., k, :, :] @ c for k, c in enumerate(centers)], axis=-2)
 
-    def act(body: str | None, at: np.ndarray, force: np.ndarray, moment: np.ndarray | float = 0.0) -> None:
+    def act(
+        body: str | None, at: np.ndarray, force: np.ndarray, moment: np.ndarray | float = 0.0
+    ) -> None:
         if body is not None:
             k = names.index(body)
             total[..., k, :3] += force

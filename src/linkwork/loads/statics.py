@@ -1,4 +1,5 @@
-"""Statics: joint wrenches of the open tree, corrected by what loop elements do, linear in their unknown reactions."""
+"""Statics: joint wrenches of the open tree, corrected by what loop elements do,
+linear in their unknown reactions."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from functools import cached_property
 import casadi
 from casadi import SX
 
-from linkwork.loads.supports import Pull, Support, damper_pulls, loop_elements, spring_pulls, support_of
+from linkwork.loads.supports import (
+    Pull,
+    Support,
+    damper_pulls,
+    loop_elements,
+    spring_pulls,
+    support_of,
+)
 from linkwork.loops.geometry import Geometry
 from linkwork.model import Tree
 from linkwork.model.elements import Coupling, TorsionSpring
@@ -20,16 +28,21 @@ from linkwork.spatial import Force, cross
 class Statics:
     """One robot in one state over symbols.
 
-    The wrench F_i that the predecessor applies on body i is that of the open tree minus what elements with one end
-    beyond joint i already hold: an element changes only the joints between its two ends, and the base never feels it.
+    The wrench F_i that the predecessor applies on body i is that of the open tree minus what
+    elements with one end beyond joint i already hold: an element changes only the joints between
+    its two ends, and the base never feels it.
 
-        F_i = F_i(tree) - sum over elements ending beyond i of their wrench,     all in axes of i at its joint
+        F_i = F_i(tree) - sum over elements ending beyond i of their wrench,     all in axes of i at
+        its joint
 
-    `amounts` are the unknown reactions of all supports, one after the other, then those of the couplings.
+    `amounts` are the unknown reactions of all supports, one after the other, then those of the
+    couplings.
     Source: [Goncalves2023] eqs. 33-43 (steps 6 and 7), for any set of loops.
     """
 
-    def __init__(self, tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | None = None) -> None:
+    def __init__(
+        self, tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | None = None
+    ) -> None:
         self.tree, self.a = tree, a
         self.open, X = joint_wrenches(tree, q, v, a, forces)
         self.geometry = Geometry(tree, X, tree.elements)
@@ -40,7 +53,9 @@ class Statics:
         self.tension: dict[str, SX] = {}
         self.length: dict[str, SX] = {}
         for spring in springs:
-            self.tension[spring.name], self.length[spring.name], pulls = spring_pulls(self.geometry, spring)
+            self.tension[spring.name], self.length[spring.name], pulls = spring_pulls(
+                self.geometry, spring
+            )
             self.pulls += pulls
         for damper in dampers:
             self.tension[damper.name], pulls = damper_pulls(self.geometry, damper, q, v)
@@ -72,7 +87,8 @@ class Statics:
         return F
 
     def wrenches(self, amounts: SX) -> list[Force]:
-        """F_i of every node for these reactions; node 0: what the robot does to the world, elements included."""
+        """F_i of every node for these reactions; node 0: what the robot does to the world,
+        elements included."""
         F = list(self._pulled)
         for k, support in enumerate(self.supports):
             amounts_here = amounts[self.offset(k) : self.offset(k) + len(support.basis)]
@@ -81,7 +97,8 @@ class Statics:
         return F
 
     def support_wrench(self, k: int, amounts: SX, on_second: bool = True) -> Force:
-        """What support k does to its second (or first) body, in that body's node axes at its own point there.
+        """What support k does to its second (or first) body,
+        in that body's node axes at its own point there.
 
         A slider's part of what springs do to its bar is in it.
         """
@@ -99,7 +116,8 @@ class Statics:
         return Force(R @ force.linear, R @ force.angular)
 
     def joint_forces(self, F: list[Force], amounts: SX) -> SX:
-        """What motors must give on the tree's coordinates (nv): S'F + armature, less springs and couplings."""
+        """What motors must give on the tree's coordinates (nv): S'F + armature,
+        less springs and couplings."""
         tree = self.tree
         tau = SX(tree.nv, 1)
         for i in tree.outward:
@@ -108,7 +126,9 @@ class Statics:
                 tau[node.v + k] = S.dot(F[i]) + SX(node.armature[k]) * self.a[node.v + k]
         for spring in self.torsion:
             at_q, _, at_v, _ = tree.coordinates[spring.joint]
-            tau[at_v] += SX(spring.pretension) + SX(spring.stiffness) * (self.q[at_q] - SX(spring.free))
+            tau[at_v] += SX(spring.pretension) + SX(spring.stiffness) * (
+                self.q[at_q] - SX(spring.free)
+            )
         first = sum(len(s.basis) for s in self.supports)
         for row, coupling in enumerate(self.couplings):
             for joint, coefficient in coupling.terms:
@@ -119,7 +139,9 @@ class Statics:
         """Forces on the independent coordinates: G' tau."""
         return maps(self.tree)[2].T @ tau if self.tree.mimic else tau
 
-    def _take_off(self, F: list[Force], base: int, first: int, second: int, at: SX, force: Force) -> None:
+    def _take_off(
+        self, F: list[Force], base: int, first: int, second: int, at: SX, force: Force
+    ) -> None:
         whole = Force(force.linear, force.angular + cross(at, force.linear))
         for node, sign in ((second, -1), (first, 1)):
             carried = whole if sign > 0 else -whole

@@ -23,7 +23,8 @@ class Support:
     """The unknown reactions of one element on its second body.
 
     base            node whose axes are used; first, second: nodes of the two ends
-    p_first, p_second   the ends in axes of base; `basis` are forces and moments about p_second, with a label each
+    p_first, p_second   the ends in axes of base; `basis` are forces and moments about p_second,
+                        with a label each
     """
 
     name: str
@@ -46,7 +47,8 @@ class Support:
 
 @dataclass(frozen=True)
 class Pull:
-    """A known wrench of an element on its second body (the opposite on the first), about `at`, in axes of base."""
+    """A known wrench of an element on its second body (the opposite on the first), about `at`,
+    in axes of base."""
 
     name: str
     base: int
@@ -66,12 +68,13 @@ def support_of(geometry: Geometry, element: LinearActuator | Slider | LoopClosur
 
 
 def _strut(geometry: Geometry, strut: LinearActuator) -> Support:
-    """Axial force (of a carriage: along its guide); with hinged ends also force along the hinge axis and moments
-    across it.
+    """Axial force (of a carriage: along its guide); with hinged ends also force along the hinge
+    axis and moments across it.
 
-    A massless strut between two parallel hinges: mu.n = 0 at both ends, so the force lies in the plane of n and the
-    strut. Source: [Goncalves2023] eqs. 36-38 (row 5). The moment that the strut hands to its foot is
-    mu + (head - foot) x f, which the paper leaves out; without it the carrying body is not in equilibrium.
+    A massless strut between two parallel hinges: mu.n = 0 at both ends, so the force lies in the
+    plane of n and the strut. Source: [Goncalves2023] eqs. 36-38 (row 5). The moment that the strut
+    hands to its foot is mu + (head - foot) x f, which the paper leaves out; without it the carrying
+    body is not in equilibrium.
     """
     drive = geometry.actuator(strut)
     pair = drive.pair
@@ -85,9 +88,11 @@ def _strut(geometry: Geometry, strut: LinearActuator) -> Support:
 
 
 def _slider(geometry: Geometry, slider: Slider) -> Support:
-    """Force along the hinge axis of its bar, moments across it: what bar and guide hold out of their plane.
+    """Force along the hinge axis of its bar, moments across it:
+    what bar and guide hold out of their plane.
 
-    In their plane the pair holds nothing of itself: what springs do to the bar is a `Pull` (see `slider_pull`).
+    In their plane the pair holds nothing of itself: what springs do to the bar is a `Pull`
+    (see `slider_pull`).
     """
     bar = geometry.bar(slider.bar)
     basis = [Force(bar.n, ZERO3), Force(ZERO3, bar.s), Force(ZERO3, bar.t)]
@@ -108,9 +113,17 @@ def _closure(geometry: Geometry, closure: LoopClosure) -> Support:
         return _support(closure, pair, list(forces), list(forces.values()))
     if closure.kind == "weld":
         every = forces | moments
-        return _support(closure, pair, list(closure.directions), [every[d] for d in closure.directions])
-    if closure.kind == "pin_in_slot":  # without friction the wall pushes the pin across the slot alone
-        return _support(closure, pair, ["n"], [Force(R @ vector(across_slot(closure.axis, closure.direction)), ZERO3)])
+        return _support(
+            closure, pair, list(closure.directions), [every[d] for d in closure.directions]
+        )
+    # without friction the wall pushes the pin across the slot alone
+    if closure.kind == "pin_in_slot":
+        return _support(
+            closure,
+            pair,
+            ["n"],
+            [Force(R @ vector(across_slot(closure.axis, closure.direction)), ZERO3)],
+        )
     across = [R @ vector(e) for e in across_pair(closure.axis)]
     if closure.kind == "planar_hinge":
         return _support(closure, pair, ["u", "v"], [Force(e, ZERO3) for e in across])
@@ -124,7 +137,8 @@ def _support(element: Any, pair: Any, labels: list[str], basis: list[Force]) -> 
 
 
 def spring_pulls(geometry: Geometry, spring: Spring) -> tuple[SX, SX, list[Pull]]:
-    """(tension, length, what it does): it draws its two ends together; a bar hands on what it gets."""
+    """(tension, length, what it does): it draws its two ends together; a bar hands on what it
+    gets."""
     pair = geometry.pair(spring.first, spring.second)
     force = -pull_per_length(spring, pair.length) * pair.across
     return spring_tension(spring, pair.length), pair.length, _pulls(geometry, spring, pair, force)
@@ -143,7 +157,8 @@ def damper_pulls(geometry: Geometry, damper: Damper, q: SX, v: SX) -> tuple[SX, 
 
 
 def _pulls(geometry: Geometry, element: Any, pair: Any, pushed: SX) -> list[Pull]:
-    """A force on the second end along the line of both, the opposite on the first; bars hand it on."""
+    """A force on the second end along the line of both, the opposite on the first; bars hand it
+    on."""
     force = Force(pushed, ZERO3)
     pulls = [Pull(element.name, pair.base, pair.first, pair.second, pair.p_second, force)]
     for end, at, sign in ((element.first, pair.p_first, -1), (element.second, pair.p_second, 1)):
@@ -153,12 +168,14 @@ def _pulls(geometry: Geometry, element: Any, pair: Any, pushed: SX) -> list[Pull
 
 
 def slider_pull(geometry: Geometry, name: str, at: SX, force: SX, base: int) -> Pull:
-    """What a force on a bar makes its slider do to the guided body: moments of the bar about its pivot balance.
+    """What a force on a bar makes its slider do to the guided body:
+    moments of the bar about its pivot balance.
 
-        f_t ((tip - pivot) . s) = n . ((at - pivot) x force),     the slider pushes the guided body with f_t (n x s)
+        f_t ((tip - pivot) . s) = n . ((at - pivot) x force),     the slider pushes the guided body
+        with f_t (n x s)
 
-    Source: [Goncalves2023] eqs. 39-41 (the paper's frame: n = y, s = x). Corrected: eq. 40 holds only if f_4srb means
-    the force of the bar on the spring, against the sentence above eq. 39.
+    Source: [Goncalves2023] eqs. 39-41 (the paper's frame: n = y, s = x). Corrected: eq. 40 holds
+    only if f_4srb means the force of the bar on the spring, against the sentence above eq. 39.
     """
     pose, bar = geometry.bar(name), geometry.bars[name]
     node, pivot = geometry.place(bar.pivot)

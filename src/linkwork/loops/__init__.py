@@ -1,4 +1,4 @@
-"""Closed loops: geometry, equations, assembly, mobility and dynamics of what closes beside the tree."""
+"""Closed loops: geometry, equations, assembly, mobility and dynamics beside the tree."""
 
 from linkwork.doors import open_doors
 from linkwork.loops.assembly import Assembly

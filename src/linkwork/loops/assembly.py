@@ -22,11 +22,13 @@ from linkwork.results import short_repr
 from linkwork.subject import Subject
 
 CLOSED = 1e-10
-"""A loop is closed when every residual is below this [m, rad]: far above rounding, far below any workshop's."""
+"""A loop is closed when every residual is below this [m, rad]: far above rounding,
+far below any workshop's."""
 _ROUND = 5000  # configurations assembled without a look at the clock
 _STARTS = ("reference", "home", "assembled")
 _NUDGES = (0.05, 0.2, 0.6)
-"""Sizes of steps [rad, m] off a start from which no way leads on: links in one line pull no hinge either way."""
+"""Sizes of steps [rad, m] off a start from which no way leads on:
+links in one line pull no hinge either way."""
 _DAMPING = (0.0, 1e-4, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6, 1e8)
 """Levenberg's damping, in squares of the largest singular value: nothing is plain Newton."""
 
@@ -54,7 +56,8 @@ def has_closures(subject: Subject) -> bool:
 def constraints(
     subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """residual (..., m), J (..., m, nv), drift (..., m) of every closure and coupling; v left out is zero."""
+    """residual (..., m), J (..., m, nv), drift (..., m) of every closure and coupling;
+    v left out is zero."""
     state = {"q": q, "v": np.zeros(subject.nv) if v is None else v}
     return quantities.evaluate(subject, "constraints", state, variables=variables)
 
@@ -82,22 +85,36 @@ def assemble(
 ) -> Assembly:
     """Coordinates near q0 for which every loop closes; joints in `hold` keep their values.
 
-    Newton with the pseudo-inverse, so that redundant loops do no harm and a singular one takes the shortest step;
-    where that does not reduce the residual, Levenberg's damped least squares with more and more damping. A start that
-    leads nowhere (links in one line) is left by small steps, the same ones every time. Where no coordinates close the
-    loops, the result is the least-squares solution and says which closure stays open.
+    Newton with the pseudo-inverse, so that redundant loops do no harm and a singular one takes the
+    shortest step; where that does not reduce the residual, Levenberg's damped least squares with
+    more and more damping. A start that leads nowhere (links in one line) is left by small steps,
+    the same ones every time. Where no coordinates close the loops, the result is the least-squares
+    solution and says which closure stays open.
     """
     hold = name_list(hold, "assemble: hold")
     for name in hold:
         if name not in subject.joints:
             near = did_you_mean(name, subject.joints)
             raise UnknownName(f'assemble: robot "{subject.model.name}" has no joint "{name}"{near}')
-    held = {k for joint, _, v in places(subject) if joint.name in set(hold) for k in range(v.start, v.stop)}
+    held = {
+        k
+        for joint, _, v in places(subject)
+        if joint.name in set(hold)
+        for k in range(v.start, v.stop)
+    }
     free = [k for k in range(subject.nv) if k not in held]
     live = list(subject.variable_values(variables))
-    live = [as_doubles(x, f"assemble: variables[{name!r}]") for name, x in zip(subject.live, live, strict=True)]
-    q = finite_rows(q0, subject.nq, "assemble: q0", f'robot "{subject.model.name}" has nq = {subject.nq}')
-    batch = broadcast({"q0": q.shape[:-1], **{n: x.shape for n, x in zip(subject.live, live, strict=True)}}, "assemble")
+    live = [
+        as_doubles(x, f"assemble: variables[{name!r}]")
+        for name, x in zip(subject.live, live, strict=True)
+    ]
+    q = finite_rows(
+        q0, subject.nq, "assemble: q0", f'robot "{subject.model.name}" has nq = {subject.nq}'
+    )
+    batch = broadcast(
+        {"q0": q.shape[:-1], **{n: x.shape for n, x in zip(subject.live, live, strict=True)}},
+        "assemble",
+    )
     q = np.broadcast_to(q, (*batch, subject.nq)).reshape(-1, subject.nq)
     live = [np.broadcast_to(x, batch).ravel() if np.ndim(x) else x for x in live]
     parts = [
@@ -120,7 +137,8 @@ def assemble(
 def _nudged(
     subject: Subject, q: np.ndarray, free: list[int], iterations: int, live: list[Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(q, residuals, iterations) from every row of q (n, nq); rows that stay open begin again beside their start."""
+    """(q, residuals, iterations) from every row of q (n, nq);
+    rows that stay open begin again beside their start."""
     q, r, used = _closed(subject, q, free, iterations, live)
     generator = np.random.default_rng(7)
     for size in _NUDGES:
@@ -141,11 +159,14 @@ def _nudged(
 def _closed(
     subject: Subject, q: np.ndarray, free: list[int], iterations: int, live: list[Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(q, residuals, iterations) of damped Newton from every row of q (n, nq); only `free` coordinates move."""
+    """(q, residuals, iterations) of damped Newton from every row of q (n, nq);
+    only `free` coordinates move."""
     q = q.copy()
 
     def rows(q: np.ndarray, which: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
-        variables = {name: x[which] if np.ndim(x) else x for name, x in zip(subject.live, live, strict=True)}
+        variables = {
+            name: x[which] if np.ndim(x) else x for name, x in zip(subject.live, live, strict=True)
+        }
         r, J, _ = constraints(subject, q, variables=variables)
         return r, J[..., free]
 
@@ -182,13 +203,15 @@ def _closed(
 def reference(subject: Subject) -> np.ndarray:
     """The assembled configuration (nq,) from which loops without a closed form are followed.
 
-    It starts from the configuration named "reference", "home" or "assembled", else from the neutral one.
+    It starts from the configuration named "reference", "home" or "assembled", else from the neutral
+    one.
     """
     return subject.once(reference, lambda: _assembled_reference(subject)).copy()
 
 
 def home(subject: Subject) -> np.ndarray:
-    """The configuration named "home" (nq,), assembled where there are loops; without one the reference."""
+    """The configuration named "home" (nq,), assembled where there are loops;
+    without one the reference."""
     return subject.once(home, lambda: _assembled(subject, ("home", *_STARTS))).copy()
 
 
@@ -232,20 +255,29 @@ def generic_configurations(subject: Subject, count: int = 8) -> list[np.ndarray]
 
 
 def chosen_dependent(subject: Subject, named_already: set[str], driven: set[str]) -> set[str]:
-    """Joints for closures that name none: those furthest from the base whose coordinates make the loops independent."""
+    """Joints for closures that name none: those furthest from the base whose coordinates make the
+    loops independent."""
     here = reference(subject)
     samples = [here]
     for k in range(3):
         step = np.random.default_rng(k).normal(size=subject.nv) * 0.05
-        result = assemble(subject, quantities.evaluate(subject, "integrate", {"q": here, "v": step}))
+        result = assemble(
+            subject, quantities.evaluate(subject, "integrate", {"q": here, "v": step})
+        )
         if result.success:
             samples.append(result.q)
     _, J, _ = constraints(subject, np.array(samples))
-    J = J.reshape(-1, subject.nv) if len(samples) == 1 else J[np.argmax([np.linalg.matrix_rank(x, 1e-8) for x in J])]
+    J = (
+        J.reshape(-1, subject.nv)
+        if len(samples) == 1
+        else J[np.argmax([np.linalg.matrix_rank(x, 1e-8) for x in J])]
+    )
     J = J.reshape(-1, subject.nv)
     order = list(places(subject))
     first = [entry for entry in order if entry[0].name in named_already]
-    depth = {joint.name: len(subject.tree.paths[_node(subject, joint.name)]) for joint, _, _ in order}
+    depth = {
+        joint.name: len(subject.tree.paths[_node(subject, joint.name)]) for joint, _, _ in order
+    }
     rest = [e for e in order if e[0].name not in named_already and e[0].name not in driven]
     rest.sort(key=lambda e: (depth[e[0].name], e[2].start), reverse=True)
     taken: list[int] = [k for _, _, v in first for k in range(v.start, v.stop)]
@@ -265,7 +297,11 @@ def _node(subject: Subject, joint: str) -> int:
 
 def rank(A: np.ndarray) -> int:
     """Independent rows of a Jacobian of lengths and angles."""
-    return int(np.linalg.matrix_rank(A, tol=1e-9 * max(1.0, np.abs(A).max(initial=0.0)))) if A.size else 0
+    return (
+        int(np.linalg.matrix_rank(A, tol=1e-9 * max(1.0, np.abs(A).max(initial=0.0))))
+        if A.size
+        else 0
+    )
 
 
 def _reason(subject: Subject, residual: np.ndarray, success: bool) -> str:

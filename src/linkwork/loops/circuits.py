@@ -1,12 +1,15 @@
-"""Circuits: the whole closed curve of postures of a mechanism with one degree of freedom, by arc length.
+"""Circuits: the whole closed curve of postures of a mechanism with one degree of freedom,
+by arc length.
 
-The curve c(x) = 0 of n unknowns and n - 1 equations is followed with its tangent t: a step is x + h t, corrected by
-Newton with the border t'(x - x_old - h t) = 0, which is regular where the driver turns back. One linear solve a step
-of the scan, in lanes over designs; it gives correction and next tangent together. It also gives
+The curve c(x) = 0 of n unknowns and n - 1 equations is followed with its tangent t: a step is x + h
+t, corrected by Newton with the border t'(x - x_old - h t) = 0, which is regular where the driver
+turns back. One linear solve a step of the scan, in lanes over designs; it gives correction and next
+tangent together. It also gives
 
     sin(mu) = |det J_dependent| / product of its columns' lengths
 
-which is the sine of the transmission angle for a four-bar, and zero at dead points of the driver for any mechanism.
+which is the sine of the transmission angle for a four-bar, and zero at dead points of the driver
+for any mechanism.
 Source: [Allgower2003] chapters 2-6.
 """
 
@@ -34,7 +37,8 @@ FIRST, SHORTEST, LONGEST = 0.02, 1e-6, 0.12
 BEND = 0.02
 """First correction [of the step] that the step length aims at."""
 STRAIGHT = 0.97
-"""Cosine between the tangents of neighbours; circuits that nearly touch turn sharply where they do."""
+"""Cosine between the tangents of neighbours; circuits that nearly touch turn sharply where they
+do."""
 NARROW = 0.02
 """Longest step at a dead point."""
 SMALL = 1e-6
@@ -42,7 +46,8 @@ SMALL = 1e-6
 NEAR = 4e-3
 """How near [sizes, rad] a cubic through two neighbours must come to a goal that is met."""
 MOST, LONG, SHORT = 6000, 1200, 400
-"""Postures of a circuit at most: of few circuits, of many that are longer than the first look allowed, at that look."""
+"""Postures of a circuit at most: of few circuits,
+of many that are longer than the first look allowed, at that look."""
 FEW = 64
 
 Rows = Callable[[SX, SX], SX]
@@ -55,9 +60,10 @@ class Circuits(Tabular, rows="way", aside=("met", "first", "last", "first_branch
 
     x        (..., rows, n) postures along the way; NaN after its end
     way      (..., rows) arc length; sine (..., rows) of the transmission angle
-    closed   (...,): came back to the start; length (...,) of the whole way; dead (...,) dead points of the driver
-    met, first, last, first_branch, last_branch   (..., goals): whether a goal was met, arc length at the first and
-             last time, and how many dead points lay before
+    closed   (...,): came back to the start; length (...,) of the whole way; dead (...,) dead points
+             of the driver
+    met, first, last, first_branch, last_branch   (..., goals): whether a goal was met, arc length
+             at the first and last time, and how many dead points lay before
     """
 
     x: np.ndarray
@@ -75,7 +81,8 @@ class Circuits(Tabular, rows="way", aside=("met", "first", "last", "first_branch
 
 @dataclass(frozen=True)
 class _Newton:
-    """One bordered step: correction dx (n), its size, unit tangent there (n), sine of the transmission angle."""
+    """One bordered step: correction dx (n), its size, unit tangent there (n),
+    sine of the transmission angle."""
 
     dx: SX
     size: SX
@@ -105,7 +112,8 @@ def _corrected(rows: Rows, n: int, m: int, driver: int, s: dict[str, SX]) -> _Ne
 
 @dataclass(frozen=True)
 class _Length:
-    """What a correction says of its step: reached (done) or too long (bad), the next length h, the first correction."""
+    """What a correction says of its step: reached (done) or too long (bad), the next length h,
+    the first correction."""
 
     done: SX
     bad: SX
@@ -114,7 +122,8 @@ class _Length:
 
 
 def _judged(s: dict[str, SX], newton: _Newton) -> _Length:
-    """Steps end by small corrections, without sharp turns; the first correction sets the next length."""
+    """Steps end by small corrections, without sharp turns;
+    the first correction sets the next length."""
     h, first = s["h"], s["tries"] <= 0
     bad = logic_or(logic_and(first, newton.size > 0.3 * h), s["tries"] >= 5)
     done = logic_and(newton.size < SMALL, logic_not(bad))
@@ -132,7 +141,8 @@ def _judged(s: dict[str, SX], newton: _Newton) -> _Length:
 
 
 def _is_back(s: dict[str, SX], here: SX, way: SX, angles: tuple[bool, ...]) -> SX:
-    """Whether the way from x to here passes the normal plane of the start, near it up to whole turns."""
+    """Whether the way from x to here passes the normal plane of the start,
+    near it up to whole turns."""
     gap = _wrapped(here - s["start"], angles)
     before = casadi.dot(_wrapped(s["x"] - s["start"], angles), s["way_in"])
     after = casadi.dot(gap, s["way_in"])
@@ -152,10 +162,12 @@ def circuit_scan(
     name: str,
     key: str | None = None,
 ) -> Scan:
-    """The scan of a family: rows(x (n), p (m)) -> (n - 1), tool(x, p) -> (3): x, y and an angle that meets goals (3).
+    """The scan of a family: rows(x (n), p (m)) -> (n - 1), tool(x, p) -> (3): x,
+    y and an angle that meets goals (3).
 
     driver   which unknown is driven; angles: which unknowns are angles (a turn is the same posture)
-    key      names all of these (engine/keys.py), so that kept code needs no tracing; None: the traced program does
+    key      names all of these (engine/keys.py), so that kept code needs no tracing; None: the
+             traced program does
     Parameters of a run: p, goals (g, 3), with_angle (g) 1 where the third number counts.
     """
 
@@ -207,8 +219,11 @@ def circuit_scan(
     return keyed_scan(key, [step], state, parameters, record=("posture", "at", "sine"), name=name)
 
 
-def run(circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int, **goals: np.ndarray) -> Circuits:
-    """Follow circuits from x (..., n), where the rows have the Jacobian J (..., n-1, n), for parameters p (..., m).
+def run(
+    circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int, **goals: np.ndarray
+) -> Circuits:
+    """Follow circuits from x (..., n), where the rows have the Jacobian J (..., n-1, n),
+    for parameters p (..., m).
 
     goals    `goals` (..., g, 3) and `with_angle` (..., g) of a scan that has any
     """
@@ -217,7 +232,9 @@ def run(circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int
         return _followed(circuits, J, x, p, driver, MOST, goals)
     # most circuits are short, and records that are never written cost as much as those that are
     short = _followed(circuits, J, x, p, driver, SHORT, goals)
-    rows = np.flatnonzero(~short.closed & np.isfinite(short.way[:, -1]) & (short.way.shape[1] >= SHORT))
+    rows = np.flatnonzero(
+        ~short.closed & np.isfinite(short.way[:, -1]) & (short.way.shape[1] >= SHORT)
+    )
     if not len(rows):
         return short
     some = {name: value[rows] for name, value in goals.items()}
@@ -245,17 +262,32 @@ def _replaced(circuits: Circuits, rows: np.ndarray, others: Circuits) -> Circuit
 
 
 def _followed(
-    circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int, most: int, goals: dict[str, np.ndarray]
+    circuits: Scan,
+    J: np.ndarray,
+    x: np.ndarray,
+    p: np.ndarray,
+    driver: int,
+    most: int,
+    goals: dict[str, np.ndarray],
 ) -> Circuits:
     """Circuits with at most so many postures."""
     tangent = np.linalg.svd(J)[2][..., -1, :]
     side = np.sign(tangent[..., driver : driver + 1])
     tangent = tangent * np.where(side == 0, 1.0, side)
     count = circuits.names["state"].get("met", (0,))[0]
-    values: dict[str, Any] = {"x": x, "e": x + FIRST * tangent, "t": tangent, "start": x, "way_in": tangent, "h": FIRST}
+    values: dict[str, Any] = {
+        "x": x,
+        "e": x + FIRST * tangent,
+        "t": tangent,
+        "start": x,
+        "way_in": tangent,
+        "h": FIRST,
+    }
     values |= dict.fromkeys(("tries", "measured", "way", "dead", "closed"), 0.0)
     if count:
-        values |= {k: np.zeros(count) for k in ("met", "first", "last", "first_branch", "last_branch")} | goals
+        values |= {
+            k: np.zeros(count) for k in ("met", "first", "last", "first_branch", "last_branch")
+        } | goals
     # a batch of one runs in the code of batches: nobody waits for another compilation
     width = machine.widths()[0] if x.ndim > 1 else None
     done = circuits(p=p, steps=most, width=width, **values)
@@ -263,7 +295,10 @@ def _followed(
     kept = int(done.steps.max(initial=1))
     trim = lambda a: a[..., :kept, :] if a.ndim > x.ndim else a[..., :kept]
     empty = np.zeros((*x.shape[:-1], 0))
-    seen = [state[k] if count else empty for k in ("met", "first", "last", "first_branch", "last_branch")]
+    seen = [
+        state[k] if count else empty
+        for k in ("met", "first", "last", "first_branch", "last_branch")
+    ]
     return Circuits(
         trim(done.record["posture"]),
         done.record["at"][..., :kept],
@@ -277,15 +312,20 @@ def _followed(
 
 
 def circuit(robot: RobotLike, q0: Any, driver: str) -> Circuits:
-    """The circuit of a robot with one degree of freedom through the assembled configuration q0 (nq,).
+    """The circuit of a robot with one degree of freedom through the assembled configuration q0
+    (nq,).
 
-    driver   the joint whose turning points are dead points. Unknowns are the robot's coordinates, one a joint.
+    driver   the joint whose turning points are dead points. Unknowns are the robot's coordinates,
+             one a joint.
     """
     subject = subject_of(robot, "circuit")
     tree = subject.tree
     n = tree.nv
     if tree.nq != n:
-        raise NotPossible(f'circuit: robot "{subject.model.name}" has joints of several coordinates (ball or floating)')
+        raise NotPossible(
+            f'circuit: robot "{subject.model.name}" has joints of several coordinates '
+            "(ball or floating)"
+        )
     names = list(subject.joints)
     if driver not in names:
         raise NotPossible(f'circuit: robot "{subject.model.name}" has no joint "{driver}"')
@@ -295,7 +335,8 @@ def circuit(robot: RobotLike, q0: Any, driver: str) -> Circuits:
     rows = lambda x, p: SX(closures.call([x])[0])
     if residual.numel() != n - 1:
         raise NotPossible(
-            f'circuit: robot "{subject.model.name}" has {n} coordinates and {residual.numel()} equations of its loops; '
+            f'circuit: robot "{subject.model.name}" has {n} coordinates and {residual.numel()} '
+            "equations of its loops; "
             "expected one equation less than coordinates"
         )
     angles = tuple(joint.kind.is_hinge for joint, _, _ in places(subject))
@@ -306,7 +347,17 @@ def circuit(robot: RobotLike, q0: Any, driver: str) -> Circuits:
 
 
 def _goals(
-    s: dict[str, SX], tool: Rows, n: int, m: int, x: SX, t: SX, here: SX, unit: SX, done: SX, way: SX, dead: SX
+    s: dict[str, SX],
+    tool: Rows,
+    n: int,
+    m: int,
+    x: SX,
+    t: SX,
+    here: SX,
+    unit: SX,
+    done: SX,
+    way: SX,
+    dead: SX,
 ) -> dict[str, SX]:
     """Which goals the tool passed between two postures, by a cubic through both."""
     symbols, parameters, direction = SX.sym("x", n), SX.sym("p", m), SX.sym("t", n)
@@ -316,10 +367,14 @@ def _goals(
     y0, d0 = function(x, s["p"], t)
     y1, d1 = function(here, s["p"], unit)
     h = casadi.sqrt(casadi.sumsqr(here - x))
-    out: dict[str, list[SX]] = {label: [] for label in ("met", "first", "last", "first_branch", "last_branch")}
+    out: dict[str, list[SX]] = {
+        label: [] for label in ("met", "first", "last", "first_branch", "last_branch")
+    }
     for j in range(s["with_angle"].numel()):
         weight = casadi.vertcat(1.0, 1.0, s["with_angle"][j])
-        to = lambda y, j=j, weight=weight: weight * _wrapped(s["goals"][j, :].T - y, (False, False, True))
+        to = lambda y, j=j, weight=weight: (
+            weight * _wrapped(s["goals"][j, :].T - y, (False, False, True))
+        )
         a, b = to(y0), to(y1)
         before, after = casadi.dot(a, d0 * weight), casadi.dot(b, d1 * weight)
         passed = logic_and(logic_and(before >= 0, after < 0), done)
@@ -342,12 +397,16 @@ def _goals(
 def _wrapped(x: SX, angles: tuple[bool, ...]) -> SX:
     """Differences with whole turns taken off the angles."""
     turn = 2.0 * np.pi
-    parts = [x[k] - turn * casadi.floor(x[k] / turn + 0.5) if angles[k] else x[k] for k in range(len(angles))]
+    parts = [
+        x[k] - turn * casadi.floor(x[k] / turn + 0.5) if angles[k] else x[k]
+        for k in range(len(angles))
+    ]
     return casadi.vertcat(*parts)
 
 
 def _solve(A: SX, right: list[SX]) -> tuple[list[SX], SX]:
-    """(solutions, determinant) by Gaussian elimination with partial pivoting by conditional swaps."""
+    """(solutions, determinant) by Gaussian elimination with partial pivoting by conditional
+    swaps."""
     n = A.shape[0]
     M = [[A[i, j] for j in range(n)] + [b[i] for b in right] for i in range(n)]
     determinant = SX(1)

@@ -1,4 +1,5 @@
-"""Closed loops: what is asked only of configurations that close, checked inside the kernel that answers."""
+"""Closed loops: what is asked only of configurations that close,
+checked inside the kernel that answers."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from linkwork.recursions.mimic import tree_coordinates
 from linkwork.subject import Subject
 
 OPEN = 1e-4
-"""A loop that is open by more [m, rad] gets no answer. Coordinates written with five digits pass."""
+"""A loop that is open by more [m, rad] gets no answer. Coordinates written with five digits
+pass."""
 GUARD = f"a loop is open by more than {OPEN:g} m or rad"
 _ROUNDS = 30
 
@@ -33,8 +35,11 @@ def largest_gap(tree: Tree, q: SX) -> SX:
     return casadi.substitute(gap, x, tree_coordinates(tree, q))
 
 
-def refuse_open(subject: Subject, who: str, q: Any, variables: Mapping[str, Any] | None = None) -> None:
-    """Raise with the name of the loop that is open the most, and its gap; nothing where all are closed."""
+def refuse_open(
+    subject: Subject, who: str, q: Any, variables: Mapping[str, Any] | None = None
+) -> None:
+    """Raise with the name of the loop that is open the most, and its gap;
+    nothing where all are closed."""
     if not has_closures(subject):
         return
     at = np.asarray(q, dtype=float)
@@ -48,7 +53,8 @@ def refuse_open(subject: Subject, who: str, q: Any, variables: Mapping[str, Any]
     name, amount = worst_row(subject, r[sample])
     place = f" (sample {tuple(map(int, sample))})" if sample else ""
     raise InvalidInput(
-        f'{who}: {name} of robot "{subject.model.name}" is open by {amount}{place}; robot.consistent(q) gives the '
+        f'{who}: {name} of robot "{subject.model.name}" is open by {amount}{place}; '
+        "robot.consistent(q) gives the "
         "nearest configuration that closes"
     )
 
@@ -56,10 +62,11 @@ def refuse_open(subject: Subject, who: str, q: Any, variables: Mapping[str, Any]
 def random_closed(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
     """Random configurations (nq,) or (n, nq) within the limits in which all loops close.
 
-    Each is the nearest assembly of a configuration drawn within the limits; those that do not close, or close beyond
-    the limits, are drawn again.
+    Each is the nearest assembly of a configuration drawn within the limits; those that do not
+    close, or close beyond the limits, are drawn again.
     """
-    first = configurations.random(subject, n, seed)  # checks n, and is what a machine without loops would get
+    # checks n, and is what a machine without loops would get
+    first = configurations.random(subject, n, seed)
     if not has_closures(subject):
         return first
     wanted = 1 if n is None else int(n)
@@ -72,14 +79,19 @@ def random_closed(subject: Subject, n: int | None, seed: int | None) -> np.ndarr
             break
         assembly = assemble(subject, drawn)
         slack = 1e-9
-        inside = ((assembly.q >= bounds.lower - slack) & (assembly.q <= bounds.upper + slack)).all(axis=-1)
+        inside = ((assembly.q >= bounds.lower - slack) & (assembly.q <= bounds.upper + slack)).all(
+            axis=-1
+        )
         good = assembly.q[assembly.success & inside]
         kept.append(good)
         count += len(good)
-        drawn = configurations.random(subject, max(16, 2 * (wanted - count)), int(generator.integers(2**62)))
+        drawn = configurations.random(
+            subject, max(16, 2 * (wanted - count)), int(generator.integers(2**62))
+        )
     if count < wanted:
         raise NotPossible(
-            f'random: only {count} of {wanted} configurations of robot "{subject.model.name}" closed their loops '
+            f'random: only {count} of {wanted} configurations of robot "{subject.model.name}" '
+            "closed their loops "
             "within the limits; random(assembled=False) draws joints alone"
         )
     q = np.concatenate([*kept, np.zeros((0, subject.nq))])[:wanted]

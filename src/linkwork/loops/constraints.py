@@ -18,10 +18,12 @@ from linkwork.spatial import matrix, quaternion_rotation, vector
 
 @dataclass(frozen=True)
 class Rows:
-    """Equations r(q) = 0 with their derivatives, in coordinates of the tree (mimicking joints included).
+    """Equations r(q) = 0 with their derivatives,
+    in coordinates of the tree (mimicking joints included).
 
     labels   (element, what is held) of every row
-    r        residuals [m, or rad near zero]; J (m, nv): rd = J v;  drift = Jd v, so that rdd = J a + drift
+    r        residuals [m, or rad near zero]; J (m, nv): rd = J v;  drift = Jd v, so that rdd = J a
+    + drift
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -46,15 +48,21 @@ def closure_rows(tree: Tree, q: SX, v: SX, elements: tuple) -> Rows:
     return differentiated(tree, q, v, tuple(labels), r)
 
 
-def strut_rows(tree: Tree, q: SX, v: SX, actuators: tuple[LinearActuator, ...], elements: tuple) -> Rows:
+def strut_rows(
+    tree: Tree, q: SX, v: SX, actuators: tuple[LinearActuator, ...], elements: tuple
+) -> Rows:
     """The commands of struts and carriages as rows: r is the length or the way, J v its rate."""
     geometry = Geometry(tree, transforms(tree, q), elements)
     r = [geometry.actuator(actuator).command for actuator in actuators]
-    labels = tuple((actuator.name, "way" if has_rod(actuator) else "length") for actuator in actuators)
+    labels = tuple(
+        (actuator.name, "way" if has_rod(actuator) else "length") for actuator in actuators
+    )
     return differentiated(tree, q, v, labels, r)
 
 
-def differentiated(tree: Tree, q: SX, v: SX, labels: tuple[tuple[str, str], ...], r: list[SX]) -> Rows:
+def differentiated(
+    tree: Tree, q: SX, v: SX, labels: tuple[tuple[str, str], ...], r: list[SX]
+) -> Rows:
     """Rows with rate, Jacobian and drift by automatic differentiation along qd = N(q) v."""
     residual = casadi.vertcat(*r) if r else SX(0, 1)
     qd = rate(tree, q, v)
@@ -65,8 +73,8 @@ def differentiated(tree: Tree, q: SX, v: SX, labels: tuple[tuple[str, str], ...]
 def closure_residuals(geometry: Geometry, closure: LoopClosure) -> list[tuple[str, SX]]:
     """What a closure holds: (label, residual) a row, in axes of the first body.
 
-    Directions are compared by tan of half the angle between them, which is zero only where they agree, not where they
-    oppose.
+    Directions are compared by tan of half the angle between them, which is zero only where they
+    agree, not where they oppose.
     """
     pair = geometry.pair(closure.first, closure.second)
     R_base_first = _rotation(geometry, pair.base, closure.first)
@@ -76,7 +84,10 @@ def closure_residuals(geometry: Geometry, closure: LoopClosure) -> list[tuple[st
     if closure.kind == "point":
         return [(axis, d[k]) for k, axis in enumerate("xyz")]
     if closure.kind == "planar_hinge":
-        return [(label, casadi.dot(vector(e), d)) for label, e in zip("uv", across_pair(closure.axis), strict=True)]
+        return [
+            (label, casadi.dot(vector(e), d))
+            for label, e in zip("uv", across_pair(closure.axis), strict=True)
+        ]
     if closure.kind == "pin_in_slot":
         return [("n", casadi.dot(vector(across_slot(closure.axis, closure.direction)), d))]
     R_first_second = R_base_first.T @ _rotation(geometry, pair.base, closure.second)
@@ -90,16 +101,25 @@ def closure_residuals(geometry: Geometry, closure: LoopClosure) -> list[tuple[st
     p = A.T @ d
     apart = 1 + casadi.trace(R)
     turn = casadi.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / apart * 2
-    every = dict(zip(("x", "y", "z", "rx", "ry", "rz"), casadi.vertsplit(casadi.vertcat(p, turn)), strict=True))
+    every = dict(
+        zip(
+            ("x", "y", "z", "rx", "ry", "rz"),
+            casadi.vertsplit(casadi.vertcat(p, turn)),
+            strict=True,
+        )
+    )
     return [(direction, every[direction]) for direction in closure.directions]
 
 
 def coupling_residual(tree: Tree, coupling: Coupling, q: SX) -> SX:
-    return sum(SX(k) * q[tree.coordinates[joint][0]] for joint, k in coupling.terms) - SX(coupling.offset)
+    return sum(SX(k) * q[tree.coordinates[joint][0]] for joint, k in coupling.terms) - SX(
+        coupling.offset
+    )
 
 
 def rate(tree: Tree, q: SX, v: SX) -> SX:
-    """qd = N(q) v: the coordinates' own rates; quaternions turn by half their product with the body velocity."""
+    """qd = N(q) v: the coordinates' own rates; quaternions turn by half their product with the body
+    velocity."""
     qd = SX(q.numel(), 1)
     for node in tree.nodes:
         if node.row.quaternion:
@@ -107,7 +127,9 @@ def rate(tree: Tree, q: SX, v: SX) -> SX:
             w = v[node.v + node.nv - 3 : node.v + node.nv]
             qd[at : at + 4] = quaternion_product(q[at : at + 4], casadi.vertcat(w, 0)) / 2
             if node.row.is_free:
-                qd[node.q : node.q + 3] = quaternion_rotation(q[at : at + 4]) @ v[node.v : node.v + 3]
+                qd[node.q : node.q + 3] = (
+                    quaternion_rotation(q[at : at + 4]) @ v[node.v : node.v + 3]
+                )
         elif node.nv == 1:
             qd[node.q] = v[node.v]
     return qd

@@ -1,9 +1,11 @@
 """Dynamics with loops: accelerations that keep every loop closed.
 
-    M a + h = tau + Q + J' lambda          Q: springs and dampers, lambda: what the closures hold with
-    J a = -Jd v - 2 alpha J v - alpha^2 r  closed loops, drift of the integration pulled back (alpha = 0: not at all)
+    M a + h = tau + Q + J' lambda          Q: springs and dampers, lambda: what the closures hold
+    with J a = -Jd v - 2 alpha J v - alpha^2 r  closed loops, drift of the integration pulled back
+    (alpha = 0: not at all)
 
-Only rows of J that are independent in a generic configuration take part, so redundant closures do no harm.
+Only rows of J that are independent in a generic configuration take part, so redundant closures do
+no harm.
 Source: [Featherstone2008] section 8.2 (loop-closure constraints), stabilised after [Baumgarte1972].
 """
 
@@ -37,7 +39,8 @@ from linkwork.spatial.linear import factored
 from linkwork.subject import Subject
 
 START = 1e-6
-"""A motion may start with loops open by this [m, rad], opening at this rate [m/s, rad/s]; stabilisation closes them."""
+"""A motion may start with loops open by this [m, rad], opening at this rate [m/s, rad/s];
+stabilisation closes them."""
 _ACTIVE = (LoopClosure, Coupling, Spring, Damper, TorsionSpring, Bar)
 
 
@@ -47,12 +50,14 @@ def has_loop_dynamics(subject: Subject) -> bool:
 
 
 def has_constraints(subject: Subject) -> bool:
-    """Whether elements tie joints together: closures, couplings, bars. Springs and dampers alone do not."""
+    """Whether elements tie joints together: closures, couplings, bars.
+    Springs and dampers alone do not."""
     return any(isinstance(e, (LoopClosure, Coupling, Bar)) for e in subject.model.elements)
 
 
 def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest state with closed loops: q assembled, v projected on the motions that keep them closed."""
+    """The nearest state with closed loops: q assembled,
+    v projected on the motions that keep them closed."""
     start = reference(subject) if q is None else finite_rows(q, subject.nq, "consistent: q")
     rates = np.zeros(subject.nv) if v is None else finite_rows(v, subject.nv, "consistent: v")
     lead = broadcast({"q": start.shape[:-1], "v": rates.shape[:-1]}, "consistent")
@@ -61,14 +66,17 @@ def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarr
         return start, rates
     assembly = assemble(subject, start)
     if not np.all(assembly.success):
-        raise InvalidInput(f"consistent: {assembly.reason.ravel()[np.argmin(assembly.success.ravel())]}")
+        raise InvalidInput(
+            f"consistent: {assembly.reason.ravel()[np.argmin(assembly.success.ravel())]}"
+        )
     _, J, _ = constraints(subject, assembly.q)
     step = np.linalg.pinv(J, rcond=1e-9) @ (J @ rates[..., None])
     return assembly.q, rates - step[..., 0]
 
 
 def open_loops(subject: Subject, q: np.ndarray, v: np.ndarray) -> str:
-    """Which loop is open, or opens, in states (..., nq), (..., nv), and by how much; nothing where all are closed."""
+    """Which loop is open, or opens, in states (..., nq), (..., nv), and by how much;
+    nothing where all are closed."""
     if not has_closures(subject):
         return ""
     q, v = np.atleast_2d(q), np.atleast_2d(v)
@@ -90,7 +98,8 @@ def open_loops(subject: Subject, q: np.ndarray, v: np.ndarray) -> str:
 def constrained_acceleration(
     subject: Subject, tree: Tree, q: SX, v: SX, free: SX, M: SX, alpha: SX
 ) -> tuple[SX, SX, tuple[tuple[str, str], ...]]:
-    """(a, lambda, labels of lambda) for generalised forces `free` = tau + Q - h on the independent coordinates."""
+    """(a, lambda, labels of lambda) for generalised forces `free` = tau + Q - h on the independent
+    coordinates."""
     F = factored(M)
     rows = independent_rows(subject, tree, q, v)
     if not rows.labels:
@@ -102,7 +111,8 @@ def constrained_acceleration(
 
 
 def independent_rows(subject: Subject, tree: Tree, q: SX, v: SX) -> Rows:
-    """The equations of closures and couplings in independent coordinates, without those that repeat others."""
+    """The equations of closures and couplings in independent coordinates,
+    without those that repeat others."""
     spare = set(_spare(subject))
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
     rows = closure_rows(tree, x, w, tree.elements)
@@ -113,7 +123,9 @@ def independent_rows(subject: Subject, tree: Tree, q: SX, v: SX) -> Rows:
 
 
 def _spare(subject: Subject) -> tuple[tuple[str, str], ...]:
-    return subject.once(_spare, lambda: redundant_rows(subject) if constraint_labels(subject) else ())
+    return subject.once(
+        _spare, lambda: redundant_rows(subject) if constraint_labels(subject) else ()
+    )
 
 
 def element_forces(tree: Tree, q: SX, v: SX) -> SX:
@@ -124,11 +136,14 @@ def element_forces(tree: Tree, q: SX, v: SX) -> SX:
     for element in tree.elements:
         if isinstance(element, Spring):
             pair = geometry.pair(element.first, element.second)
-            half_square = casadi.dot(pair.across, pair.across) / 2  # its rate is L Ld, which exists at L = 0 too
+            # its rate is L Ld, which exists at L = 0 too
+            half_square = casadi.dot(pair.across, pair.across) / 2
             lever = casadi.jacobian(casadi.jtimes(half_square, x, rate(tree, x, w)), w)
             total = total - lever.T * pull_per_length(element, pair.length)
         elif isinstance(element, Damper):
-            speed = casadi.jtimes(geometry.pair(element.first, element.second).length, x, rate(tree, x, w))
+            speed = casadi.jtimes(
+                geometry.pair(element.first, element.second).length, x, rate(tree, x, w)
+            )
             total = total - casadi.jacobian(speed, w).T * (SX(element.damping) * speed)
         elif isinstance(element, TorsionSpring):
             at_q, _, at_v, _ = tree.coordinates[element.joint]
@@ -151,7 +166,11 @@ def element_energy(tree: Tree, q: SX) -> SX:
                 stored = casadi.if_else(stretch <= 0, -pre * stretch + k * stretch**2 / 2, 0.0)
             else:
                 stored = pre * stretch + k * stretch**2 / 2
-                stored = casadi.if_else(stretch >= 0, stored, 0.0) if element.kind == "tension" else stored
+                stored = (
+                    casadi.if_else(stretch >= 0, stored, 0.0)
+                    if element.kind == "tension"
+                    else stored
+                )
             total = total + stored
         elif isinstance(element, TorsionSpring):
             turn = x[tree.coordinates[element.joint][0]] - SX(element.free)

@@ -1,4 +1,5 @@
-"""Geometry of elements over symbols: where their points are, seen from the body both ends hang on."""
+"""Geometry of elements over symbols: where their points are, seen from the body both ends hang
+on."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from linkwork.spatial import ZERO3, Transform, cross, vector
 
 @dataclass(frozen=True)
 class Pair:
-    """Two points seen from the lowest node that carries both, `base`: nodes and positions in axes of `base`."""
+    """Two points seen from the lowest node that carries both, `base`:
+    nodes and positions in axes of `base`."""
 
     base: int
     first: int
@@ -57,9 +59,11 @@ class BarPose:
 
 @dataclass(frozen=True)
 class Drive:
-    """A linear actuator: its two ends (with a rod: carriage and head), their command, and the line of its force.
+    """A linear actuator: its two ends (with a rod: carriage and head), their command,
+    and the line of its force.
 
-    push     force on the head for a force of 1 on the command; inside: what must not be negative for a rod to reach
+    push     force on the head for a force of 1 on the command; inside: what must not be negative
+             for a rod to reach
     """
 
     pair: Pair
@@ -73,7 +77,8 @@ def has_rod(actuator: LinearActuator) -> bool:
 
 
 class Geometry:
-    """A tree in one configuration; `X[i]` = T_parent_i from recursions/joints.py. Every pose is made once."""
+    """A tree in one configuration; `X[i]` = T_parent_i from recursions/joints.py.
+    Every pose is made once."""
 
     def __init__(self, tree: Tree, X: list[Transform], elements: tuple) -> None:
         self.tree, self.X = tree, X
@@ -116,7 +121,8 @@ class Geometry:
         return self.tree.bodies[body]
 
     def place(self, point: Point) -> tuple[int, SX]:
-        """(node, position in its axes); a point on a bar is seen from the body of the bar's pivot."""
+        """(node, position in its axes); a point on a bar is seen from the body of the bar's
+        pivot."""
         if point.body is not None and point.body in self.bars:
             return self._place_on_bar(point.body, point)
         node, placement = self.node(point.body)
@@ -134,7 +140,8 @@ class Geometry:
         return Pair(base, a, b, self.seen(base, a, pa), self.seen(base, b, pb))
 
     def closure(self, closure: LoopClosure) -> Pair:
-        """The ends of a closure; those of a pin in a slot are the place on the slot beside the pin, and the pin."""
+        """The ends of a closure; those of a pin in a slot are the place on the slot beside the pin,
+        and the pin."""
         pair = self.pair(closure.first, closure.second)
         if closure.kind != "pin_in_slot":
             return pair
@@ -148,11 +155,13 @@ class Geometry:
         return position if base == node else T.R @ position + T.p
 
     def actuator(self, actuator: LinearActuator) -> Drive:
-        """A strut's command is its length. A carriage's is its way s along the guide g, with a rod of length L:
+        """A strut's command is its length. A carriage's is its way s along the guide g,
+        with a rod of length L:
 
             s = d.g + branch sqrt(L^2 - d.d + (d.g)^2),     d = head - foot,     carriage = foot + s g
 
-        A force f on the carriage along g pushes the head with f u / (u.g), u from the carriage to the head.
+        A force f on the carriage along g pushes the head with f u / (u.g), u from the carriage to
+        the head.
         Source: [Zhu2023] eqs. 11-13, for any guide.
         """
         ends = self.pair(actuator.foot, actuator.head)
@@ -170,7 +179,8 @@ class Geometry:
 
             x = -d.s + branch sqrt(b^2 - d.d + (d.s)^2),    d = guide point - pivot,   tip = guide point + x s
 
-        Source: [Goncalves2023] eqs. 22-25, for any directions. Corrected: eq. 25 prints x_4slc = x_4slc.
+        Source: [Goncalves2023] eqs. 22-25, for any directions. Corrected: eq. 25 prints x_4slc =
+        x_4slc.
         """
         pose = self._bar_poses.get(name)
         if pose is not None:
@@ -182,7 +192,9 @@ class Geometry:
         along = casadi.dot(ends.across, s)
         inside = SX(bar.length) ** 2 - casadi.dot(ends.across, ends.across) + along**2
         reach = bar.branch * casadi.sqrt(inside)
-        tip = Pair(ends.base, ends.first, ends.second, ends.p_first, ends.p_second + (reach - along) * s)
+        tip = Pair(
+            ends.base, ends.first, ends.second, ends.p_first, ends.p_second + (reach - along) * s
+        )
         pose = BarPose(tip, n, s, cross(n, s), reach, inside)
         self._bar_poses[name] = pose
         return pose

@@ -23,10 +23,17 @@ NO_LENGTH = 1e-12
 """Two ends nearer than this [m] have no direction from one to the other."""
 
 
-def refuse_singular(subject: Subject, who: str, q: Any, variables: Mapping[str, Any] | None = None) -> None:
+def refuse_singular(
+    subject: Subject, who: str, q: Any, variables: Mapping[str, Any] | None = None
+) -> None:
     """Raise with the reason where `singular_reason` knows one for some sample of q (..., nq)."""
     at = np.asarray(q, dtype=float)
-    if variables is not None or at.ndim == 0 or at.shape[-1] != subject.nq or not np.isfinite(at).all():
+    if (
+        variables is not None
+        or at.ndim == 0
+        or at.shape[-1] != subject.nq
+        or not np.isfinite(at).all()
+    ):
         return
     for index in np.ndindex(at.shape[:-1]):
         if words := singular_reason(subject, at[index]):
@@ -34,7 +41,8 @@ def refuse_singular(subject: Subject, who: str, q: Any, variables: Mapping[str, 
 
 
 def singular_reason(subject: Subject, q: np.ndarray) -> str:
-    """Which member has no length, or that the loops lose rank, in a configuration q (nq,); nothing if neither."""
+    """Which member has no length, or that the loops lose rank, in a configuration q (nq,);
+    nothing if neither."""
     tree = subject.tree
     if words := _short_rod(subject, q):
         return words
@@ -42,7 +50,9 @@ def singular_reason(subject: Subject, q: np.ndarray) -> str:
     if members:
         x = SX.sym("q", tree.nq)
         geometry = Geometry(tree, transforms(tree, x), tree.elements)
-        lengths = casadi.Function("lengths", [x], [casadi.vertcat(*[_length(geometry, e) for e in members])])
+        lengths = casadi.Function(
+            "lengths", [x], [casadi.vertcat(*[_length(geometry, e) for e in members])]
+        )
         Gq, b, _ = tree.mimic_map
         for element, length in zip(members, np.array(lengths(Gq @ q + b)).ravel(), strict=True):
             if length < NO_LENGTH:
@@ -52,7 +62,8 @@ def singular_reason(subject: Subject, q: np.ndarray) -> str:
         if here > usual:
             names = ", ".join(dict.fromkeys(f'"{name}"' for name, _ in constraint_labels(subject)))
             return (
-                f"the loops {names} are singular in q = {_shown(q)}: {here} motions keep them closed there, {usual} "
+                f"the loops {names} are singular in q = {_shown(q)}: {here} motions keep them "
+                f"closed there, {usual} "
                 "elsewhere"
             )
     return ""
@@ -66,14 +77,17 @@ def _short_rod(subject: Subject, q: np.ndarray) -> str:
         return ""
     x = SX.sym("q", tree.nq)
     geometry = Geometry(tree, transforms(tree, x), tree.elements)
-    check = casadi.Function("inside", [x], [casadi.vertcat(*[geometry.actuator(rod).inside for rod in rods])])
+    check = casadi.Function(
+        "inside", [x], [casadi.vertcat(*[geometry.actuator(rod).inside for rod in rods])]
+    )
     Gq, b, _ = tree.mimic_map
     for rod, inside in zip(rods, np.array(check(Gq @ q + b)).ravel(), strict=True):
         if not inside > 0.0:
             length = float(rod.rod)
             apart = float(np.sqrt(length**2 - inside))
             return (
-                f"{about(rod)}: its rod of {length:.6g} m does not reach its head, {apart:.6g} m beside its guide, in "
+                f"{about(rod)}: its rod of {length:.6g} m does not reach its head, {apart:.6g} m "
+                "beside its guide, in "
                 f"q = {_shown(q)}"
             )
     return ""
@@ -84,11 +98,17 @@ def _is_straight(element: Any) -> bool:
         return not pulls_by_its_vector(element)
     if isinstance(element, LinearActuator):
         return not has_rod(element)
-    return isinstance(element, Damper) or (isinstance(element, LoopClosure) and element.kind == "distance")
+    return isinstance(element, Damper) or (
+        isinstance(element, LoopClosure) and element.kind == "distance"
+    )
 
 
 def _length(geometry: Geometry, element: Any) -> SX:
-    ends = (element.foot, element.head) if isinstance(element, LinearActuator) else (element.first, element.second)
+    ends = (
+        (element.foot, element.head)
+        if isinstance(element, LinearActuator)
+        else (element.first, element.second)
+    )
     return geometry.pair(*ends).length
 
 

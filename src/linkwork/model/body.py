@@ -20,7 +20,8 @@ class Shape:
     sphere   (radius,)
     cylinder (radius, length along z)
     capsule  (radius, length of the straight part along z)
-    mesh     (scale x, scale y, scale z), with `mesh` the file; a missing one is kept as a name and cannot be drawn
+    mesh     (scale x, scale y, scale z), with `mesh` the file; a missing one is kept as a name and
+             cannot be drawn
     """
 
     kind: str
@@ -40,7 +41,8 @@ class Shape:
 @quickly_made
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A rigid body. `points` are named positions in body axes [m]; `lines` join two of them, for drawing.
+    """A rigid body. `points` are named positions in body axes [m]; `lines` join two of them,
+    for drawing.
 
     `has_inertia` is False where the description gave no mass properties at all (a frame-like body).
     """

@@ -1,4 +1,5 @@
-"""Carried: what a description says beside the mechanism, kept as data that linkwork itself does not use."""
+"""Carried: what a description says beside the mechanism,
+kept as data that linkwork itself does not use."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A motor, a tendon, a coupling that no element of linkwork can hold, in the words of the format it came from.
+    """A motor, a tendon, a coupling that no element of linkwork can hold,
+    in the words of the format it came from.
 
-    kind         the format and its word: "mjcf actuator motor", "mjcf tendon spatial", "mjcf equality tendon"
+    kind         the format and its word: "mjcf actuator motor", "mjcf tendon spatial", "mjcf
+                 equality tendon"
     attributes   ((word, text), ...) as the format writes them, what it inherits included
     parts        what stands inside it, of the same form: the path of a tendon
     """

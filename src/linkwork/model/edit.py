@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwork.errors import InvalidInput, InvalidModel, NotPossible, UnknownName, did_you_mean, listed
+from linkwork.errors import (
+    InvalidInput,
+    InvalidModel,
+    NotPossible,
+    UnknownName,
+    did_you_mean,
+    listed,
+)
 from linkwork.model.body import Body
 from linkwork.model.inertia import from_parameters
 from linkwork.model.joint import Joint, Mimic, resolved_mimic
@@ -19,33 +26,43 @@ from linkwork.model.validation import well_formed
 
 
 def with_frame(model: Model, name: str, body: str, placement: Placement = HERE) -> Model:
-    """The model with one more named frame, T_body_frame = `placement` on a body (or on another frame)."""
+    """The model with one more named frame, T_body_frame = `placement` on a body
+    (or on another frame)."""
     on, T_body_on = _place(model, body)
-    return well_formed(replace(model, frames=(*model.frames, Frame(name, on, T_body_on @ placement))))
+    return well_formed(
+        replace(model, frames=(*model.frames, Frame(name, on, T_body_on @ placement)))
+    )
 
 
 def with_base(model: Model, placement: Placement | None = None, floating: bool = False) -> Model:
-    """The model standing elsewhere in the world: T_world_new = `placement` @ T_world_old for everything it stands on.
+    """The model standing elsewhere in the world:
+    T_world_new = `placement` @ T_world_old for everything it stands on.
 
-    `floating` lets it move: the fixed root becomes the child of a floating joint "root_joint" placed where it stood. A
-    root that moves already keeps its joint. Gravity stays in world axes.
+    `floating` lets it move: the fixed root becomes the child of a floating joint "root_joint"
+    placed where it stood. A root that moves already keeps its joint. Gravity stays in world axes.
     """
     T = placement or Placement()
-    joints = [replace(j, placement=T @ j.placement) if j.parent is None else j for j in model.joints]
-    joints += [Joint(_root_joint_name(model, root), FIXED, None, root, T) for root in _unjointed(model)]
+    joints = [
+        replace(j, placement=T @ j.placement) if j.parent is None else j for j in model.joints
+    ]
+    joints += [
+        Joint(_root_joint_name(model, root), FIXED, None, root, T) for root in _unjointed(model)
+    ]
     if floating:
         roots = [joint for joint in joints if joint.parent is None]
         if len(roots) != 1:
             names = listed(joint.child for joint in roots)
             raise NotPossible(
-                f'robot "{model.name}" stands on {len(roots)} bodies ({names}), a floating base needs one'
+                f'robot "{model.name}" stands on {len(roots)} bodies ({names}), a floating base '
+                "needs one"
             )
         (root,) = roots
         if root.kind.is_fixed:
             joints = [replace(joint, type=FLOATING) if joint is root else joint for joint in joints]
         elif not root.kind.is_free:
             raise NotPossible(
-                f'robot "{model.name}" stands on joint "{root.name}" ({root.type}), expected a fixed root'
+                f'robot "{model.name}" stands on joint "{root.name}" ({root.type}), expected a '
+                "fixed root"
             )
     return well_formed(replace(model, joints=tuple(joints)))
 
@@ -66,11 +83,12 @@ def with_parameters(
     armature: tuple[float, ...] | None = None,
     order: tuple[str, ...] = (),
 ) -> Model:
-    """The model with other inertial parameters, ten a body in its order; joints of one coordinate in `order` get others
-    of damping, dry friction and rotor inertia."""
+    """The model with other inertial parameters, ten a body in its order; joints of one coordinate
+    in `order` get others of damping, dry friction and rotor inertia."""
     if len(parameters) != 10 * len(model.bodies):
         raise InvalidInput(
-            f"with_parameters: {len(parameters)} parameters, expected {10 * len(model.bodies)}: ten a body of robot "
+            f"with_parameters: {len(parameters)} parameters, expected {10 * len(model.bodies)}: "
+            "ten a body of robot "
             f'"{model.name}", as robot.parameters() has them'
         )
     properties = [from_parameters(parameters[k : k + 10]) for k in range(0, len(parameters), 10)]
@@ -78,7 +96,8 @@ def with_parameters(
         if problem := identified.problem("any"):
             raise InvalidInput(f'with_parameters: body "{body.name}": {problem}')
     bodies = tuple(
-        replace(body, mass_properties=identified) for body, identified in zip(model.bodies, properties, strict=True)
+        replace(body, mass_properties=identified)
+        for body, identified in zip(model.bodies, properties, strict=True)
     )
     changes: dict[str, dict[str, Any]] = {name: {} for name in order}
     for label, numbers in (("damping", damping), ("friction", friction), ("armature", armature)):
@@ -91,15 +110,18 @@ def with_parameters(
 def locked(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:
     """The model with joints made rigid at given coordinates: name -> q (a number, or nq of them).
 
-    The joint keeps its name and becomes fixed; joints that mimic it become fixed where that puts them. A joint that
-    mimics another cannot be locked alone: lock its leader.
+    The joint keeps its name and becomes fixed; joints that mimic it become fixed where that puts
+    them. A joint that mimics another cannot be locked alone: lock its leader.
     """
     follows = resolved_mimic(model.joints)
     values: dict[str, tuple[float, ...]] = {}
     for name, q in joints.items():
         joint = model.joint(name)
         if name in follows:
-            raise NotPossible(f'joint "{name}" follows joint "{follows[name][0]}"; lock "{follows[name][0]}" instead')
+            raise NotPossible(
+                f'joint "{name}" follows joint "{follows[name][0]}"; lock '
+                f'"{follows[name][0]}" instead'
+            )
         values[name] = _coordinates(joint, q)
     for name, (leader, multiplier, offset) in follows.items():
         if leader in values:
@@ -112,8 +134,9 @@ def locked(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model
 def subchain(model: Model, base: str, tip: str) -> Model:
     """The bodies from `base` to `tip` alone, the base fixed at the world's origin.
 
-    Everything off that path is left out: side branches with their mass, closed-loop elements and motions. The base
-    must be an ancestor of the tip. A joint that mimics one off the path has no leader any more and is refused.
+    Everything off that path is left out: side branches with their mass, closed-loop elements and
+    motions. The base must be an ancestor of the tip. A joint that mimics one off the path has no
+    leader any more and is refused.
     """
     carrier = {joint.child: joint for joint in model.joints}
     model.body(base)
@@ -121,7 +144,9 @@ def subchain(model: Model, base: str, tip: str) -> Model:
     while at != base:
         parent = carrier[at].parent if at in carrier else None
         if parent is None:
-            raise NotPossible(f'robot "{model.name}": body "{base}" is not on the way from the world to "{tip}"')
+            raise NotPossible(
+                f'robot "{model.name}": body "{base}" is not on the way from the world to "{tip}"'
+            )
         path.append(parent)
         at = parent
     bodies = set(path)
@@ -130,7 +155,8 @@ def subchain(model: Model, base: str, tip: str) -> Model:
     for joint in joints:
         if joint.mimic is not None and joint.mimic.joint not in names:
             raise NotPossible(
-                f'joint "{joint.name}" follows joint "{joint.mimic.joint}", which is not between "{base}" and "{tip}"; '
+                f'joint "{joint.name}" follows joint "{joint.mimic.joint}", which is not between '
+                f'"{base}" and "{tip}"; '
                 f'lock "{joint.mimic.joint}" first, or load the robot with mimic="independent"'
             )
     return well_formed(
@@ -146,17 +172,24 @@ def subchain(model: Model, base: str, tip: str) -> Model:
     )
 
 
-def attach(model: Model, other: Model, frame: str, prefix: str = "", placement: Placement = HERE) -> Model:
-    """Both robots as one: what `other` stands on is carried by a body or frame of `model`, at `placement` on it.
+def attach(
+    model: Model, other: Model, frame: str, prefix: str = "", placement: Placement = HERE
+) -> Model:
+    """Both robots as one: what `other` stands on is carried by a body or frame of `model`,
+    at `placement` on it.
 
-    The names of `other` get the prefix first. A root of `other` without a joint is fixed by a joint "<root>_attached";
-    a root joint it has (a floating one included) now moves on that body. Gravity and name are those of `model`.
+    The names of `other` get the prefix first. A root of `other` without a joint is fixed by a joint
+    "<root>_attached"; a root joint it has (a floating one included) now moves on that body. Gravity
+    and name are those of `model`.
     """
     if prefix:
         other = renamed(other, prefix)
     body, T_body_frame = _place(model, frame)
     T = T_body_frame @ placement
-    joints = [replace(j, parent=body, placement=T @ j.placement) if j.parent is None else j for j in other.joints]
+    joints = [
+        replace(j, parent=body, placement=T @ j.placement) if j.parent is None else j
+        for j in other.joints
+    ]
     joints += [Joint(f"{root}_attached", FIXED, body, root, T) for root in _unjointed(other)]
     for what, mine, theirs in (
         ("body", model.bodies, other.bodies),
@@ -166,7 +199,9 @@ def attach(model: Model, other: Model, frame: str, prefix: str = "", placement: 
         both = {item.name for item in mine} & {item.name for item in theirs}
         if both:
             names = listed(sorted(both))
-            raise InvalidModel(f"attach: both robots have a {what} named {names}; give the other one a prefix")
+            raise InvalidModel(
+                f"attach: both robots have a {what} named {names}; give the other one a prefix"
+            )
     return well_formed(
         replace(
             model,
@@ -180,9 +215,13 @@ def attach(model: Model, other: Model, frame: str, prefix: str = "", placement: 
 
 
 def renamed(model: Model, prefix: str) -> Model:
-    """The model with a prefix before every name of a body, joint, frame and shape (points are named by their body)."""
+    """The model with a prefix before every name of a body, joint,
+    frame and shape (points are named by their body)."""
     if model.elements or model.motions:
-        raise NotPossible(f'robot "{model.name}" has closed-loop elements or motions, which name bodies and joints')
+        raise NotPossible(
+            f'robot "{model.name}" has closed-loop elements or motions, which name bodies '
+            "and joints"
+        )
 
     def named(joint: Joint) -> Joint:
         mimic = joint.mimic
@@ -191,7 +230,9 @@ def renamed(model: Model, prefix: str) -> Model:
             name=prefix + joint.name,
             parent=None if joint.parent is None else prefix + joint.parent,
             child=prefix + joint.child,
-            mimic=None if mimic is None else Mimic(prefix + mimic.joint, mimic.multiplier, mimic.offset),
+            mimic=None
+            if mimic is None
+            else Mimic(prefix + mimic.joint, mimic.multiplier, mimic.offset),
         )
 
     def clothed(body: Body) -> Body:
@@ -206,8 +247,12 @@ def renamed(model: Model, prefix: str) -> Model:
             model,
             bodies=tuple(map(clothed, model.bodies)),
             joints=tuple(map(named, model.joints)),
-            frames=tuple(Frame(prefix + f.name, prefix + f.body, f.placement) for f in model.frames),
-            configurations=tuple((c, tuple((prefix + j, q) for j, q in some)) for c, some in model.configurations),
+            frames=tuple(
+                Frame(prefix + f.name, prefix + f.body, f.placement) for f in model.frames
+            ),
+            configurations=tuple(
+                (c, tuple((prefix + j, q) for j, q in some)) for c, some in model.configurations
+            ),
         )
     )
 
@@ -231,7 +276,8 @@ def _unjointed(model: Model) -> list[str]:
 
 
 def _root_joint_name(model: Model, root: str) -> str:
-    """ "root_joint" for the only root; with the body's name where several stand or the name is taken."""
+    """ "root_joint" for the only root; with the body's name where several stand or the name is
+    taken."""
     taken = any(joint.name == "root_joint" for joint in model.joints)
     return f"{root}_root_joint" if taken or len(_unjointed(model)) > 1 else "root_joint"
 
@@ -241,13 +287,19 @@ def _coordinates(joint: Joint, q: float | Sequence[float]) -> tuple[float, ...]:
         return tuple(float(x) for x in q) if hasattr(q, "__len__") else (float(q),)  # type: ignore[union-attr]
     except (TypeError, ValueError):
         expected = "a number" if joint.nq == 1 else f"{joint.nq} numbers"
-        raise InvalidInput(f'locked: joint "{joint.name}" is given {q!r}, expected {expected}') from None
+        raise InvalidInput(
+            f'locked: joint "{joint.name}" is given {q!r}, expected {expected}'
+        ) from None
 
 
 def _made_fixed(joint: Joint, q: tuple[float, ...]) -> Joint:
-    return Joint(joint.name, FIXED, joint.parent, joint.child, joint.placement @ joint_motion(joint, q))
+    return Joint(
+        joint.name, FIXED, joint.parent, joint.child, joint.placement @ joint_motion(joint, q)
+    )
 
 
 def _configurations_of(model: Model, joints: set[str]) -> Configurations:
     """The named configurations, reduced to the given joints."""
-    return tuple((name, tuple((j, q) for j, q in some if j in joints)) for name, some in model.configurations)
+    return tuple(
+        (name, tuple((j, q) for j, q in some if j in joints)) for name, some in model.configurations
+    )

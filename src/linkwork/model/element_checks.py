@@ -1,4 +1,5 @@
-"""Checks of closed-loop elements: names that exist, words that are known, numbers that make sense."""
+"""Checks of closed-loop elements: names that exist, words that are known, numbers that make
+sense."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ from linkwork.model.joint import Joint
 from linkwork.model.number import finite, has_symbols, is_symbol, norm, scale
 
 
-def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: dict[str, Joint]) -> tuple[Element, ...]:
+def checked_elements(
+    elements: tuple[Element, ...], bodies: set[str], joints: dict[str, Joint]
+) -> tuple[Element, ...]:
     """The elements with unit axes, or InvalidModel with a sentence that names the culprit."""
     named = [e for e in elements if not isinstance(e, (Share, Stiffness))]
     for element in elements:
@@ -46,21 +49,29 @@ def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: di
             raise InvalidModel("an element has an empty name")
     for e in named:
         if e.name in joints:
-            raise InvalidModel(f"{about(e)} has the name of a joint, expected another name", ("element", e.name))
+            raise InvalidModel(
+                f"{about(e)} has the name of a joint, expected another name", ("element", e.name)
+            )
     all_names = _Known(elements, bodies, joints)
     return tuple(_Check(element, all_names).passed() for element in elements)
 
 
 def about(element: Element) -> str:
     """`actuator "lift"`, for sentences."""
-    name = getattr(element, "name", None) or getattr(element, "body", None) or getattr(element, "support", "")
+    name = (
+        getattr(element, "name", None)
+        or getattr(element, "body", None)
+        or getattr(element, "support", "")
+    )
     return f'{element.word} "{name}"'
 
 
 class _Known:
     """What elements name, collected once for all of them: a file of n elements costs n."""
 
-    def __init__(self, elements: tuple[Element, ...], bodies: set[str], joints: dict[str, Joint]) -> None:
+    def __init__(
+        self, elements: tuple[Element, ...], bodies: set[str], joints: dict[str, Joint]
+    ) -> None:
         carriers = (LinearActuator, Slider, LoopClosure)
         self.bodies, self.joints = bodies, joints
         self.bars = {e.name: e for e in reversed(elements) if isinstance(e, Bar)}
@@ -117,7 +128,10 @@ class _Check:
     def _point(self, label: str, point: Point, on_bars: bool) -> None:
         holders = self.known.holders
         if point.body is not None and point.body not in holders:
-            self.fail(f'{label} is on body "{point.body}", which does not exist{did_you_mean(point.body, holders)}')
+            self.fail(
+                f'{label} is on body "{point.body}", which does not '
+                f"exist{did_you_mean(point.body, holders)}"
+            )
         if point.body in self.known.bars and not on_bars:
             self.fail(f'{label} is on bar "{point.body}"; only springs and dampers pull at bars')
         if len(point.position) != 3 or not finite(point.position):
@@ -128,7 +142,9 @@ class _Check:
             return
         if not (math.isfinite(value) or (role.infinite and not math.isnan(value))):
             self.fail(f"{label} is {value:g}, expected {_EXPECTED[role.sign]}")
-        if (role.sign == "positive" and not value > 0.0) or (role.sign == "not negative" and not value >= 0.0):
+        if (role.sign == "positive" and not value > 0.0) or (
+            role.sign == "not negative" and not value >= 0.0
+        ):
             self.fail(f"{label} is {value:g}, expected {_EXPECTED[role.sign]}")
 
     def _words(self, label: str, words: tuple[str, ...], choices: tuple[str, ...]) -> None:
@@ -150,10 +166,17 @@ class _Check:
             self.fail(f'{what} "{name}" does not exist{did_you_mean(name, joints)}')
         joint = joints[name]
         if joint.mimic is not None:
-            self.fail(f'{what} "{name}" follows joint "{joint.mimic.joint}"; name "{joint.mimic.joint}" instead')
+            self.fail(
+                f'{what} "{name}" follows joint "{joint.mimic.joint}"; name '
+                f'"{joint.mimic.joint}" instead'
+            )
         if joint.nv == 0 or (coordinates is not None and joint.nv != coordinates):
-            wanted = "a moving joint" if coordinates is None else f"a joint of {coordinates} coordinate"
-            self.fail(f'{what} "{name}" ({joint.type}) has {joint.nv} coordinates, expected {wanted}')
+            wanted = (
+                "a moving joint" if coordinates is None else f"a joint of {coordinates} coordinate"
+            )
+            self.fail(
+                f'{what} "{name}" ({joint.type}) has {joint.nv} coordinates, expected {wanted}'
+            )
 
     def one_of(self, label: str, choices: Iterable[Any]) -> None:
         value, choices = getattr(self.e, label), tuple(choices)
@@ -163,7 +186,10 @@ class _Check:
     def apart(self, first: str, second: str) -> None:
         a, b = getattr(self.e, first), getattr(self.e, second)
         if a.body == b.body:
-            self.fail(f'{first} and {second} are both on body "{a.body or "world"}": it would join nothing')
+            self.fail(
+                f'{first} and {second} are both on body "{a.body or "world"}": it would '
+                "join nothing"
+            )
 
     # what several fields say together, one method an element
 
@@ -185,7 +211,10 @@ class _Check:
     def differential(self) -> None:
         e, n = self.e, len(self.e.joints)
         if len(e.motors) != n or len(e.matrix) != n or any(len(row) != n for row in e.matrix):
-            self.fail(f"{n} joints and {len(e.motors)} motors need a matrix of {n} x {n}, and as many motors as joints")
+            self.fail(
+                f"{n} joints and {len(e.motors)} motors need a matrix of {n} x {n}, and as many "
+                "motors as joints"
+            )
         if e.offset and len(e.offset) != n:
             self.fail(f"offset has {len(e.offset)} numbers, expected {n}")
 
@@ -198,7 +227,10 @@ class _Check:
                 if not (finite(lengths) and min(lengths) > 0.0):
                     self.fail(f"loop {k} has lengths {lengths}, expected positive numbers")
                 if max(lengths) >= sum(lengths) - max(lengths):
-                    self.fail(f"loop {k}: the longest of {lengths} exceeds the other three, so it cannot be assembled")
+                    self.fail(
+                        f"loop {k}: the longest of {lengths} exceeds the other three, so it cannot "
+                        "be assembled"
+                    )
             if loop.branch not in (1, -1):
                 self.fail(f"loop {k}: branch is {loop.branch!r}, expected 1 or -1")
 
@@ -221,7 +253,9 @@ class _Check:
     def slider(self) -> None:
         bar = self.known.bars.get(self.e.bar)
         if bar is None:
-            self.fail(f'bar "{self.e.bar}" does not exist{did_you_mean(self.e.bar, self.known.bars)}')
+            self.fail(
+                f'bar "{self.e.bar}" does not exist{did_you_mean(self.e.bar, self.known.bars)}'
+            )
         if bar.pivot.body == self.e.guide.body:
             self.fail(f'its guide and the pivot of bar "{self.e.bar}" are on one body')
 
@@ -233,7 +267,10 @@ class _Check:
         if e.kind == "pin_in_slot":
             axis, direction = (self._unit(label) for label in ("axis", "direction"))
             if abs(sum(a * b for a, b in zip(axis, direction))) > 1.0 - 1e-12:
-                self.fail(f"axis {e.axis} and direction {e.direction} are parallel, expected a slot across its pin")
+                self.fail(
+                    f"axis {e.axis} and direction {e.direction} are parallel, expected a slot "
+                    "across its pin"
+                )
 
     def alone(self) -> None:
         """Nothing beyond its fields."""
@@ -252,14 +289,19 @@ class _Check:
     def stiffness(self) -> None:
         self._supports([self.e.support])
         weights = self.e.weights
-        if len(weights) != 6 or not (has_symbols(tuple(weights)) or (finite(weights) and min(weights) > 0.0)):
+        if len(weights) != 6 or not (
+            has_symbols(tuple(weights)) or (finite(weights) and min(weights) > 0.0)
+        ):
             self.fail(f"weights are {tuple(weights)}, expected six positive numbers")
 
     def _supports(self, names: list[str]) -> None:
         supports = self.known.supports
         for name in names:
             if name not in supports:
-                self.fail(f'there is no joint, actuator, slider or closure "{name}"{did_you_mean(name, supports)}')
+                self.fail(
+                    "there is no joint, actuator, slider or closure "
+                    f'"{name}"{did_you_mean(name, supports)}'
+                )
 
 
 _TOGETHER: dict[type, Callable[[_Check], None]] = {

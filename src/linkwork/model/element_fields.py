@@ -2,8 +2,9 @@
 
     length: Annotated[Number, LENGTH_POSITIVE, "from pivot to tip"]
 
-Files are read and written by it (formats/robot_yaml), the JSON schema and the page of the elements are made of it,
-and `model/element_checks.py` checks by it; a new element is a dataclass, and what it does in the loops.
+Files are read and written by it (formats/robot_yaml), the JSON schema and the page of the elements
+are made of it, and `model/element_checks.py` checks by it; a new element is a dataclass, and what
+it does in the loops.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ class Role:
     """What a field is.
 
     kind          point        a `Point`; on_bars: of a bar too
-                  axis         a direction that turns with a mirrored part as an axis of rotation does
+                  axis         a direction that turns with a mirrored part as an axis of rotation
+                               does
                   direction    a direction that is mirrored as a vector
-                  number       of a `dimension`, `sign` "positive", "not negative" or "any"; `infinite` where it may
-                               be; `live` False: it cannot depend on a live variable
-                  coordinate   a number whose dimension follows from the element's joint: its position, effort, ...
+                  number       of a `dimension`, `sign` "positive", "not negative" or "any";
+                               `infinite` where it may be; `live` False: it cannot depend on a live
+                               variable
+                  coordinate   a number whose dimension follows from the element's joint: its
+                               position, effort, ...
                   coordinates  such numbers, one a joint
                   word, words  one or some of `choices`, called `what` in sentences
                   branch       1 or -1
                   flag         true or false
-                  joint, joints   names of joints with so many `coordinates` (None: any moving joint), called `what`
+                  joint, joints   names of joints with so many `coordinates`
+                                  (None: any moving joint), called `what`
                   bar          the name of a bar
                   names        new names
                   rotation     R_body_frame
@@ -76,7 +81,8 @@ def one_of(what: str, choices: tuple[str, ...]) -> Role:
 
 
 class ElementField(NamedTuple):
-    """One field of an element: its role, a description in words, and its default (`dataclasses.MISSING`: needed)."""
+    """One field of an element: its role, a description in words,
+    and its default (`dataclasses.MISSING`: needed)."""
 
     role: Role
     description: str

@@ -1,4 +1,5 @@
-"""Mass properties of a body: mass, centre of mass, inertia about it; their checks, sums and change of frame."""
+"""Mass properties of a body: mass, centre of mass, inertia about it; their checks,
+sums and change of frame."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from linkwork.model.number import (
 from linkwork.model.placement import Placement
 
 LARGEST = 1e100
-"""Largest mass, length and moment of a description: mass times the square of a length stays a number."""
+"""Largest mass, length and moment of a description:
+mass times the square of a length stays a number."""
 
 NO_INERTIA: Matrix = (ZERO, ZERO, ZERO)
 LEVELS = ("physical", "positive", "any")
@@ -36,7 +38,8 @@ _ROUNDING = 1e-9  # of the largest moment: descriptions are printed with about t
 
 @dataclass(frozen=True, slots=True)
 class MassProperties:
-    """mass [kg], com: centre of mass in body axes [m], inertia: about the centre of mass, body axes [kg m^2]."""
+    """mass [kg], com: centre of mass in body axes [m], inertia: about the centre of mass,
+    body axes [kg m^2]."""
 
     mass: Number = 0.0
     com: Vector = ZERO
@@ -49,7 +52,8 @@ class MassProperties:
         return MassProperties(self.mass, T_parent_body.at(self.com), _mirrored(turned))
 
     def __add__(self, other: MassProperties) -> MassProperties:
-        """Both bodies rigidly joined (same axes): masses add, parallel-axis theorem for the inertia."""
+        """Both bodies rigidly joined (same axes): masses add,
+        parallel-axis theorem for the inertia."""
         if _is_nothing(other):
             return self
         if _is_nothing(self):
@@ -65,18 +69,24 @@ class MassProperties:
         return MassProperties(mass, com, inertia)
 
     def parameters(self) -> tuple[Number, ...]:
-        """Mass, first moment (x, y, z), inertia about the origin (xx, xy, yy, xz, yz, zz), in body axes."""
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix_sum(self.inertia, steiner(self.mass, self.com))
+        """Mass, first moment (x, y, z), inertia about the origin (xx, xy, yy, xz, yz, zz),
+        in body axes."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix_sum(
+            self.inertia, steiner(self.mass, self.com)
+        )
         return (self.mass, *scale(self.mass, self.com), xx, xy, yy, xz, yz, zz)
 
     def problem(self, level: str) -> str | None:
         """What is wrong with these numbers at a validation level, or None.
 
-        `any`: finite, mass >= 0, symmetric; `positive`: inertia positive semidefinite too (definite for a body with
-        mass is not asked of point masses); `physical`: also the triangle inequality A + B >= C of principal moments.
+        `any`: finite, mass >= 0, symmetric; `positive`: inertia positive semidefinite too
+        (definite for a body with mass is not asked of point masses); `physical`: also the triangle
+        inequality A + B >= C of principal moments.
         """
         if level not in LEVELS:
-            raise InvalidModel(f'check level "{level}" is unknown, expected one of {", ".join(LEVELS)}')
+            raise InvalidModel(
+                f'check level "{level}" is unknown, expected one of {", ".join(LEVELS)}'
+            )
         return mass_problem(self, level)
 
 
@@ -117,7 +127,9 @@ def mass_problem(matter: MassProperties, level: str) -> str | None:
     shown = ", ".join(f"{moment * largest:.6g}" for moment in (A, B, C))
     if A < -_ROUNDING:
         return f"principal moments {shown} kg m^2 are not all positive"
-    return f"principal moments {shown} kg m^2 violate A + B >= C by {(C - A - B) * largest:.6g} kg m^2"
+    return (
+        f"principal moments {shown} kg m^2 violate A + B >= C by {(C - A - B) * largest:.6g} kg m^2"
+    )
 
 
 def from_parameters(parameters: tuple[float, ...]) -> MassProperties:
@@ -141,7 +153,8 @@ def steiner(mass: Number, r: Vector) -> Matrix:
 
 
 def _mirrored(A: Matrix) -> Matrix:
-    """A with the lower triangle copied from the upper one: exactly symmetric where rounding made it nearly so."""
+    """A with the lower triangle copied from the upper one:
+    exactly symmetric where rounding made it nearly so."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = A
     return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
@@ -149,4 +162,8 @@ def _mirrored(A: Matrix) -> Matrix:
 def _is_nothing(m: MassProperties) -> bool:
     if type(m.mass) is float and (m.mass != 0.0 or m.inertia is NO_INERTIA):
         return m.mass == 0.0
-    return not has_symbols((m.mass, m.inertia)) and m.mass == 0.0 and all(x == 0.0 for row in m.inertia for x in row)
+    return (
+        not has_symbols((m.mass, m.inertia))
+        and m.mass == 0.0
+        and all(x == 0.0 for row in m.inertia for x in row)
+    )

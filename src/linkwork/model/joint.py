@@ -18,8 +18,8 @@ TYPES = tuple(SIZES)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Range of one coordinate: position [rad or m], largest speed [rad/s or m/s], effort [N m or N] and
-    acceleration [rad/s^2 or m/s^2]."""
+    """Range of one coordinate: position [rad or m], largest speed [rad/s or m/s], effort [N m or N]
+    and acceleration [rad/s^2 or m/s^2]."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -43,15 +43,17 @@ class Joint:
     """The joint between `parent` (None: the world) and `child`.
 
     placement   T_parent_joint at q = 0; the child frame coincides with the joint frame at q = 0
-    axis        unit vector in joint axes: line of rotation or translation; normal of a planar joint; first axis of a
-                universal joint (`second_axis` is the other, carried by the first)
+    axis        unit vector in joint axes: line of rotation or translation; normal of a planar
+                joint; first axis of a universal joint (`second_axis` is the other, carried by the
+                first)
     pitch       translation per angle of a helical joint [m/rad]
     limits      one `Limits` a velocity coordinate, or () for none
-    damping     viscous friction [N m s/rad, N s/m], `friction` dry friction [N m, N], `armature` rotor inertia seen by
-                the joint [kg m^2, kg]; numbers or one a velocity coordinate
+    damping     viscous friction [N m s/rad, N s/m], `friction` dry friction [N m, N], `armature`
+                rotor inertia seen by the joint [kg m^2, kg]; numbers or one a velocity coordinate
 
-    Coordinates: planar (x, y, angle); cylindrical (angle, displacement); universal (angle, second angle); ball
-    quaternion (x, y, z, w); floating (position x, y, z, quaternion x, y, z, w).
+    Coordinates: planar (x, y, angle); cylindrical (angle, displacement); universal
+    (angle, second angle); ball quaternion (x, y, z, w); floating (position x, y, z, quaternion x,
+    y, z, w).
     """
 
     name: str
@@ -85,7 +87,8 @@ class Joint:
 def resolved_mimic(joints: Iterable[Joint]) -> dict[str, tuple[str, float, float]]:
     """Every mimicking joint by name: (independent joint it follows in the end, multiplier, offset).
 
-    A follower of a follower is included. The joints have been validated: leaders exist and nobody follows in a circle.
+    A follower of a follower is included. The joints have been validated: leaders exist and nobody
+    follows in a circle.
     """
     rules = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
     resolved: dict[str, tuple[str, float, float]] = {}
@@ -96,6 +99,9 @@ def resolved_mimic(joints: Iterable[Joint]) -> dict[str, tuple[str, float, float
         leader, multiplier, offset = resolved.get(chain[-1], (chain[-1], 1.0, 0.0))
         for follower in reversed(chain[:-1]):
             rule = rules[follower]
-            multiplier, offset = rule.multiplier * multiplier, rule.multiplier * offset + rule.offset
+            multiplier, offset = (
+                rule.multiplier * multiplier,
+                rule.multiplier * offset + rule.offset,
+            )
             resolved[follower] = (leader, multiplier, offset)
     return resolved

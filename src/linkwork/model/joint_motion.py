@@ -17,11 +17,13 @@ UNIT_TOLERANCE = 1e-6
 
 
 def joint_motion(joint: Joint, q: Sequence[float]) -> Placement:
-    """T_joint_child for the joint's own coordinates q (nq,): the identity at its neutral configuration."""
+    """T_joint_child for the joint's own coordinates q (nq,):
+    the identity at its neutral configuration."""
     q = [float(x) for x in q]
     if len(q) != joint.nq or not all(map(math.isfinite, q)):
         raise InvalidInput(
-            f'joint "{joint.name}" ({joint.type}): q is {q}, expected {joint.nq} finite number{"s"[: joint.nq != 1]}'
+            f'joint "{joint.name}" ({joint.type}): q is {q}, expected {joint.nq} finite '
+            f"number{'s'[: joint.nq != 1]}"
         )
     T, at = Placement(), 0
     for kind, placement, axis in simple_joints(joint):
@@ -49,6 +51,7 @@ def _turned(joint: Joint, xyzw: list[float]) -> Matrix:
     length = math.hypot(*xyzw)
     if abs(length - 1.0) > UNIT_TOLERANCE:
         raise InvalidInput(
-            f'joint "{joint.name}" ({joint.type}): quaternion (x, y, z, w) {xyzw} has length {length:.9g}, expected 1'
+            f'joint "{joint.name}" ({joint.type}): quaternion (x, y, z, w) {xyzw} has length '
+            f"{length:.9g}, expected 1"
         )
     return from_quaternion(xyzw)

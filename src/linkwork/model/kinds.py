@@ -1,9 +1,9 @@
 """Kinds of joints, one row a kind: what every room asks about a joint before it knows its numbers.
 
 A new kind is a row here, and either its chain of others or its motion in `recursions/joints.py` and
-`model/joint_motion.py`; then its word in the formats that have one. What counts coordinates, asks for their units, or
-asks whether it is a hinge, a slide or a screw follows from the row (tests/model/test_kinds.py counts the files that
-name a kind).
+`model/joint_motion.py`; then its word in the formats that have one. What counts coordinates, asks
+for their units, or asks whether it is a hinge, a slide or a screw follows from the row
+(tests/model/test_kinds.py counts the files that name a kind).
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ class JointKind:
     slides       velocity coordinates that are lengths [m]; the others are angles [rad]
     has_axis     whether a direction decides how it moves
     has_pitch    whether its one coordinate turns, and slides by its pitch
-    chain        (kind, axis) of the simple joints it becomes when the tree is built; () where recursions know it. An
-                 axis is a field of the joint, or "x", "y": those of the plane whose normal is `axis`
+    chain        (kind, axis) of the simple joints it becomes when the tree is built; () where
+                 recursions know it. An axis is a field of the joint, or "x", "y": those of the
+                 plane whose normal is `axis`
     """
 
     name: str
@@ -93,7 +94,13 @@ _ROWS = (
     JointKind("helical", 1, 1, has_pitch=True),
     JointKind("cylindrical", 2, 2, slides=(1,), chain=((REVOLUTE, "axis"), (PRISMATIC, "axis"))),
     JointKind("universal", 2, 2, chain=((REVOLUTE, "axis"), (REVOLUTE, "second_axis"))),
-    JointKind("planar", 3, 3, slides=(0, 1), chain=((PRISMATIC, "x"), (PRISMATIC, "y"), (REVOLUTE, "axis"))),
+    JointKind(
+        "planar",
+        3,
+        3,
+        slides=(0, 1),
+        chain=((PRISMATIC, "x"), (PRISMATIC, "y"), (REVOLUTE, "axis")),
+    ),
     JointKind(BALL, 4, 3, has_axis=False),
     JointKind(FLOATING, 7, 6, slides=(0, 1, 2), has_axis=False),
 )

@@ -30,14 +30,16 @@ class Frame:
 class Model:
     """A robot: bodies, the joints that make them a tree, and everything that hangs on it.
 
-    bodies, joints   in the order of the description; each body has at most one joint of which it is the child; a body
-                     without one stands fixed in the world
+    bodies, joints   in the order of the description; each body has at most one joint of which it is
+                     the child; a body without one stands fixed in the world
     frames           named frames on bodies (a body's own frame needs no entry)
-    elements         closed-loop elements (struts, springs, bars, gears, loop closures) as data for the loops room
+    elements         closed-loop elements (struts, springs, bars, gears, loop closures) as data for
+                     the loops room
     motions          named motions; configurations: named q by joint name
     variables        named numbers the description was built from (value used)
     notes            sources, assumptions and corrections, in words
-    carried          what the description says beside the mechanism (motors, tendons) and linkwork does not use
+    carried          what the description says beside the mechanism (motors, tendons) and linkwork
+                     does not use
     """
 
     name: str
@@ -54,7 +56,9 @@ class Model:
     kinematic_only: bool = False  # no inertia is known: dynamics refuse by name
     carried: tuple[Carried, ...] = ()
 
-    is_checked: ClassVar[bool] = False  # True on one that `validated` has seen; what `replace` makes of it is unseen
+    is_checked: ClassVar[bool] = (
+        False  # True on one that `validated` has seen; what `replace` makes of it is unseen
+    )
 
     def body(self, name: str) -> Body:
         return self._find("body", name, self.bodies)
@@ -66,4 +70,7 @@ class Model:
         for item in among:
             if item.name == name:
                 return item
-        raise UnknownName(f'robot "{self.name}" has no {what} "{name}"{did_you_mean(name, (i.name for i in among))}')
+        raise UnknownName(
+            f'robot "{self.name}" has no {what} '
+            f'"{name}"{did_you_mean(name, (i.name for i in among))}'
+        )

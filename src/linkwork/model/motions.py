@@ -10,15 +10,18 @@ from typing import TypeAlias
 from linkwork.errors import InvalidModel
 
 Pieces: TypeAlias = tuple[tuple[float, tuple[float, ...]], ...]
-"""((start [s], coefficients of (t - start)^0, ^1, ...), ...): each piece holds until the next one starts."""
+"""((start [s], coefficients of (t - start)^0, ^1, ...), ...):
+each piece holds until the next one starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
     """One coordinate over time.
 
-    name        of a joint, or of an actuator (an element that drives joints) where `actuator` is True
-    coordinate  which coordinate of a joint with several; position [m, rad] = polynomial of the piece at t
+    name        of a joint, or of an actuator (an element that drives joints) where `actuator` is
+                True
+    coordinate  which coordinate of a joint with several; position [m, rad] = polynomial of the
+                piece at t
     """
 
     name: str
@@ -41,7 +44,8 @@ Motion = DescribedMotion  # its name in pickles of earlier versions
 
 
 def accelerated(start: float, rate: float, accelerations: Sequence[tuple[float, float]]) -> Pieces:
-    """Piecewise constant acceleration: ((time from which, acceleration), ...), from position and rate at t = 0."""
+    """Piecewise constant acceleration: ((time from which, acceleration), ...),
+    from position and rate at t = 0."""
     times = [t for t, _ in accelerations]
     _check_times(times)
     if not times or times[0] > 0.0:
@@ -58,8 +62,10 @@ def accelerated(start: float, rate: float, accelerations: Sequence[tuple[float, 
 def through(waypoints: Sequence[tuple[float, float]], interpolation: str) -> Pieces:
     """Through (time, position) points, the first at t = 0.
 
-    linear    constant speed between them; cubic: one smooth curve at rest at both ends (clamped spline);
-    quintic   at rest at every point, speed and acceleration continuous: x0 + (x1 - x0) (10 u^3 - 15 u^4 + 6 u^5)
+    linear    constant speed between them; cubic: one smooth curve at rest at both ends
+              (clamped spline);
+    quintic   at rest at every point, speed and acceleration continuous: x0 + (x1 - x0)
+              (10 u^3 - 15 u^4 + 6 u^5)
     """
     times, x = [t for t, _ in waypoints], [x for _, x in waypoints]
     _check_times(times)
@@ -72,7 +78,8 @@ def through(waypoints: Sequence[tuple[float, float]], interpolation: str) -> Pie
     if interpolation == "quintic":
         parts = zip(times, x, x[1:], h)
         return tuple(
-            (t, (p, 0.0, 0.0, 10 * (q - p) / w**3, -15 * (q - p) / w**4, 6 * (q - p) / w**5)) for t, p, q, w in parts
+            (t, (p, 0.0, 0.0, 10 * (q - p) / w**3, -15 * (q - p) / w**4, 6 * (q - p) / w**5))
+            for t, p, q, w in parts
         )
     v = _spline_rates(h, slopes)
     return tuple(
@@ -82,7 +89,8 @@ def through(waypoints: Sequence[tuple[float, float]], interpolation: str) -> Pie
 
 
 def _spline_rates(h: list[float], slopes: list[float]) -> list[float]:
-    """Rates at the knots of the clamped cubic spline: its tridiagonal system, solved by elimination."""
+    """Rates at the knots of the clamped cubic spline: its tridiagonal system,
+    solved by elimination."""
     n = len(h) + 1
     diagonal, right = [1.0] * n, [0.0] * n
     upper = [0.0] * n

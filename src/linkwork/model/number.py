@@ -1,7 +1,7 @@
 """Numbers of a description: floats, or CasADi scalars where a variable of the robot is kept live.
 
-Vectors and matrices of the model are tuples of such numbers, so that a model is immutable, hashable while it is
-numeric, and needs no second class for a robot whose lengths are symbols.
+Vectors and matrices of the model are tuples of such numbers, so that a model is immutable, hashable
+while it is numeric, and needs no second class for a robot whose lengths are symbols.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _FLOATS = frozenset({float})
 
 
 def all_floats(numbers: tuple[Number, ...]) -> bool:
-    """True if every number is a float, as nearly all numbers of a description are: asked first, and quickly."""
+    """True if every number is a float, as nearly all numbers of a description are: asked first,
+    and quickly."""
     return _FLOATS.issuperset(map(type, numbers))
 
 
@@ -32,7 +33,9 @@ def finite(numbers: tuple[Number, ...]) -> bool:
     if all_floats(numbers):
         return all(map(math.isfinite, numbers))
     kinds = (int, float, casadi.SX)  # a symbol times zero is a constant of CasADi
-    return all(has_symbols(x) or (isinstance(x, kinds) and math.isfinite(plain(x))) for x in numbers)
+    return all(
+        has_symbols(x) or (isinstance(x, kinds) and math.isfinite(plain(x))) for x in numbers
+    )
 
 
 def is_symbol(x: Number) -> bool:

@@ -1,4 +1,5 @@
-"""Parametric: a description that can be built again with other numbers, or with symbols, for its variables."""
+"""Parametric: a description that can be built again with other numbers, or with symbols,
+for its variables."""
 
 from __future__ import annotations
 
@@ -55,12 +56,18 @@ class Edited:
 
 
 def unknown_variable(
-    model: Model, parametric: Parametric | None, name: str, who: str = "", others: Iterable[str] = ()
+    model: Model,
+    parametric: Parametric | None,
+    name: str,
+    who: str = "",
+    others: Iterable[str] = (),
 ) -> UnknownName:
     """The error for a name that is no variable of a robot, or only follows others."""
     follows = {} if parametric is None else parametric.expressions
     if name in follows:
         text = follows[name]
-        return UnknownName(f'{who}"{name}" of robot "{model.name}" is the expression "{text}": set what it follows')
+        return UnknownName(
+            f'{who}"{name}" of robot "{model.name}" is the expression "{text}": set what it follows'
+        )
     near = did_you_mean(name, [*dict(model.variables), *others])
     return UnknownName(f'{who}robot "{model.name}" has no variable "{name}"{near}')

@@ -29,7 +29,9 @@ class Payload:
     def __post_init__(self) -> None:
         who = f'Payload on "{self.body}":'
         shapes: tuple[tuple[int, ...], ...] = ((), (3,), (3, 3))
-        for name, array, shape in zip(("mass", "com", "inertia"), self.arrays(), shapes, strict=True):
+        for name, array, shape in zip(
+            ("mass", "com", "inertia"), self.arrays(), shapes, strict=True
+        ):
             numbers = as_doubles(array, f"{who} {name}")
             if numbers.shape[numbers.ndim - len(shape) :] != shape or numbers.ndim < len(shape):
                 expected = ", ".join(("...", *map(str, shape)))
@@ -52,7 +54,9 @@ def _check_inertia(I: np.ndarray, who: str) -> None:
     if (np.abs(I - np.swapaxes(I, -1, -2)).max(axis=(-1, -2)) > _ROUNDING * size).any():
         raise InvalidInput(f"{who} inertia is not symmetric")
     moments = np.diagonal(I, axis1=-2, axis2=-1)
-    pairs = [moments[..., i] * moments[..., j] - I[..., i, j] ** 2 for i, j in ((0, 1), (0, 2), (1, 2))]
+    pairs = [
+        moments[..., i] * moments[..., j] - I[..., i, j] ** 2 for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
     minors = ((moments.min(axis=-1), 1), (np.minimum.reduce(pairs), 2), (np.linalg.det(I), 3))
     if any((minor < -_ROUNDING * size**order).any() for minor, order in minors):
         raise InvalidInput(f"{who} inertia has a negative moment of inertia about some axis")

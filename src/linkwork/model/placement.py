@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkwork.model.number import IDENTITY, ZERO, Matrix, Vector, add, product, scale, times, transpose
+from linkwork.model.number import (
+    IDENTITY,
+    ZERO,
+    Matrix,
+    Vector,
+    add,
+    product,
+    scale,
+    times,
+    transpose,
+)
 from linkwork.model.rotation import snapped
 
 

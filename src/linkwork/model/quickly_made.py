@@ -10,17 +10,20 @@ T = TypeVar("T")
 
 
 def quickly_made(kind: type[T]) -> type[T]:
-    """A frozen dataclass with slots whose making takes a third of the time; readers make one for every element.
+    """A frozen dataclass with slots whose making takes a third of the time;
+    readers make one for every element.
 
-    A frozen class stores each field by a call. Here a new object belongs to an open class of the same slots while its
-    fields are stored, and to its own class before anybody sees it.
+    A frozen class stores each field by a call. Here a new object belongs to an open class of the
+    same slots while its fields are stored, and to its own class before anybody sees it.
     """
     names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
     if any(each.default_factory is not MISSING for each in fields(kind)):  # type: ignore[arg-type]
         raise TypeError(f"{kind.__name__}: a field has a default_factory, expected plain defaults")
     plain: Any = kind.__init__
     defaults = dict(zip(reversed(names), reversed(plain.__defaults__ or ())))
-    parameters = ", ".join(f"{name}=_defaults['{name}']" if name in defaults else name for name in names)
+    parameters = ", ".join(
+        f"{name}=_defaults['{name}']" if name in defaults else name for name in names
+    )
     source = (
         f"def __init__(self, {parameters}):\n"
         f"    if self.__class__ is not _kind:\n"

@@ -1,7 +1,8 @@
 """Rotation matrices from every notation a description may use.
 
-All functions give a nested tuple R with p_parent = R p_child. Entries that only rounding keeps from 0 or +-1 (such
-as cos(pi/2) = 6e-17) are snapped, because a traced program folds exact zeros and ones away.
+All functions give a nested tuple R with p_parent = R p_child. Entries that only rounding keeps from
+0 or +-1 (such as cos(pi/2) = 6e-17) are snapped, because a traced program folds exact zeros and
+ones away.
 """
 
 from __future__ import annotations
@@ -76,14 +77,17 @@ def about(axis: str, angle: Number) -> Matrix:
 
 
 def from_euler(sequence: str, angles: Sequence[Number]) -> Matrix:
-    """Rotation by Euler angles [rad] about moving axes: R = R_a(angles[0]) R_b(angles[1]) R_c(angles[2]).
+    """Rotation by Euler angles [rad] about moving axes:
+    R = R_a(angles[0]) R_b(angles[1]) R_c(angles[2]).
 
-    `sequence` holds three letters of x, y, z; capitals and small letters mean the same, moving axes. "ZXZ" is the
-    convention of [Goncalves2022] eq. 2. Corrected: entry (1,3) is s1 s2 where the paper prints s1 s3.
+    `sequence` holds three letters of x, y, z; capitals and small letters mean the same, moving
+    axes. "ZXZ" is the convention of [Goncalves2022] eq. 2. Corrected: entry (1,3) is s1 s2 where
+    the paper prints s1 s3.
     """
     if len(sequence) != 3 or set(sequence.lower()) - set("xyz") or len(angles) != 3:
         raise InvalidModel(
-            f'Euler angles "{sequence}" {tuple(angles)}, expected three letters of x, y, z and three angles'
+            f'Euler angles "{sequence}" {tuple(angles)}, expected three letters of x, y, z and '
+            "three angles"
         )
     first, second, third = (about(axis, angle) for axis, angle in zip(sequence.lower(), angles))
     return snapped(product(product(first, second), third))
@@ -105,12 +109,14 @@ def to_rpy(R: Matrix) -> tuple[float, float, float]:
 def to_euler(sequence: str, R: Matrix, zero: str = "third") -> tuple[float, float, float]:
     """Euler angles [rad] about moving axes: the inverse of `from_euler`, for numbers.
 
-        R = R_i(a) R_j(b) R_k(c):   a from the column R e_k, then b and c from R_i(-a) R = R_j(b) R_k(c)
+        R = R_i(a) R_j(b) R_k(c):   a from the column R e_k, then b and c from R_i(-a) R = R_j(b)
+                                    R_k(c)
 
-    The middle angle is in [0, pi] where k = i, else in [-pi/2, pi/2]. `from_euler` gives R back to rounding everywhere,
-    also near the singular middle angles, where a and c taken apart from vanishing entries would each be noise; exactly
-    there only a + c or a - c is known and the first or the third angle is `zero`. For ZXZ that is every turn about z
-    alone ([Goncalves2022] names +-pi/2, which is the case of three different axes).
+    The middle angle is in [0, pi] where k = i, else in [-pi/2, pi/2]. `from_euler` gives R back to
+    rounding everywhere, also near the singular middle angles, where a and c taken apart from
+    vanishing entries would each be noise; exactly there only a + c or a - c is known and the first
+    or the third angle is `zero`. For ZXZ that is every turn about z alone ([Goncalves2022] names
+    +-pi/2, which is the case of three different axes).
     """
     i, j, k = ("xyz".index(axis) for axis in sequence.lower())
     l = 3 - i - j  # the axis across i and j; k is i or l
@@ -130,7 +136,9 @@ def from_quaternion(xyzw: Sequence[Number]) -> Matrix:
     """Rotation of the quaternion (x, y, z, w), normalised first."""
     n2 = sum(c * c for c in xyzw)
     if not is_symbol(n2) and not n2 > 0.0:
-        raise InvalidModel(f"quaternion {tuple(xyzw)} has length zero, expected a unit quaternion (x, y, z, w)")
+        raise InvalidModel(
+            f"quaternion {tuple(xyzw)} has length zero, expected a unit quaternion (x, y, z, w)"
+        )
     x, y, z, w = xyzw
     k = 2.0 / n2
     R = (
@@ -158,7 +166,8 @@ def from_axis_angle(axis: Vector, angle: Number) -> Matrix:
 
 
 def along(direction: Vector) -> Matrix:
-    """A rotation whose z axis points along a direction of numbers; the identity for a zero vector."""
+    """A rotation whose z axis points along a direction of numbers; the identity for a zero
+    vector."""
     size = norm(direction)
     if not size > 0.0:
         return IDENTITY
@@ -179,18 +188,26 @@ def orthogonality_error(R: Matrix) -> float:
 def from_matrix(rows: Sequence[Sequence[Number]], tolerance: float = 1e-6) -> Matrix:
     """A rotation given as a matrix, checked: R' R = 1 within `tolerance`, det R = +1.
 
-    Entries printed with few digits give the nearest rotation (polar decomposition), so that bodies stay rigid.
+    Entries printed with few digits give the nearest rotation (polar decomposition), so that bodies
+    stay rigid.
     """
     R: Matrix = tuple(tuple(row) for row in rows)  # type: ignore[assignment]
     if len(R) != 3 or any(len(row) != 3 for row in R):
-        raise InvalidModel(f"rotation matrix has rows of length {[len(r) for r in R]}, expected 3 x 3")
+        raise InvalidModel(
+            f"rotation matrix has rows of length {[len(r) for r in R]}, expected 3 x 3"
+        )
     if any(is_symbol(x) for row in R for x in row):
         return R
     error = orthogonality_error(R)
     if not error <= tolerance:
-        raise InvalidModel(f"rotation matrix is not orthogonal: R'R differs from the identity by {error:.3g}")
+        raise InvalidModel(
+            f"rotation matrix is not orthogonal: R'R differs from the identity by {error:.3g}"
+        )
     a, b, c = R
-    if dot(a, (b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0])) < 0.0:
+    if (
+        dot(a, (b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]))
+        < 0.0
+    ):
         raise InvalidModel("rotation matrix has determinant -1 (a mirror), expected +1")
     if error > _ORTHOGONAL:
         U, _, Vt = np.linalg.svd(np.array(R, dtype=float))

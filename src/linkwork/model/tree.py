@@ -1,8 +1,9 @@
 """Tree: the model as the recursions see it.
 
-The world is node 0, every other node has a parent with a smaller index, and each node has one of six kinds of
-joint. Planar, cylindrical and universal joints have become chains of one-coordinate joints with massless nodes
-between; fixed joints are merged into their parents unless the caller wants every body (`merge=False`). Mimic lies
+The world is node 0, every other node has a parent with a smaller index, and each node has one of
+six kinds of joint. Planar, cylindrical and universal joints have become chains of one-coordinate
+joints with massless nodes between; fixed joints are merged into their parents unless the caller
+wants every body (`merge=False`). Mimic lies
 outside: the tree has the coordinates of all joints, and q_tree = G q + b.
 """
 
@@ -43,7 +44,9 @@ class Node:
     q: int
     v: int
     extra: tuple[MassProperties, ...] = ()  # payloads, in node axes, symbols
-    regrouped: tuple[float, Vector, Matrix] | None = None  # mass, first and second moments in place of mass_properties
+    regrouped: tuple[float, Vector, Matrix] | None = (
+        None  # mass, first and second moments in place of mass_properties
+    )
     damping: tuple[Number, ...] = ()  # viscous friction, one a velocity coordinate
     friction: tuple[Number, ...] = ()  # dry friction
 
@@ -62,7 +65,8 @@ class Node:
 
     @property
     def travel(self) -> Number:
-        """How far a slide or a screw moves along its axis for a unit of its coordinate; 0 for others."""
+        """How far a slide or a screw moves along its axis for a unit of its coordinate;
+        0 for others."""
         return 1.0 if self.row.is_slide else self.pitch
 
 
@@ -70,9 +74,11 @@ class Node:
 class Tree:
     """Nodes in parent-before-child order, and where the described bodies and frames sit on them.
 
-    bodies, frames   name -> (node, T_node_body); with merged fixed joints several bodies share a node
+    bodies, frames   name -> (node, T_node_body); with merged fixed joints several bodies share a
+                     node
     coordinates      joint name -> (first q, nq, first v, nv) in tree coordinates
-    mimic            tree v index -> (tree v index it follows, multiplier, offset), resolved to independent joints
+    mimic            tree v index -> (tree v index it follows, multiplier, offset), resolved to
+                     independent joints
     elements         the model's closed-loop elements, for the loops room
     """
 
@@ -110,7 +116,9 @@ class Tree:
         try:
             return self.nodes[i].parent
         except IndexError:
-            raise InvalidInput(f"parent: i is {shown(i)}, expected 0 to {len(self.nodes) - 1}") from None
+            raise InvalidInput(
+                f"parent: i is {shown(i)}, expected 0 to {len(self.nodes) - 1}"
+            ) from None
 
     @cached_property
     def paths(self) -> tuple[tuple[int, ...], ...]:
@@ -130,10 +138,15 @@ class Tree:
 
     @cached_property
     def mimic_map(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(G_q, b, G): q_tree = G_q q + b and v_tree = G v with q, v the independent coordinates."""
+        """(G_q, b, G): q_tree = G_q q + b and v_tree = G v with q, v the independent
+        coordinates."""
         own_q, own_v = self.independent
         first_q = {node.v: node.q for node in self.nodes if node.nv == 1}
-        Gq, b, G = np.zeros((self.nq, len(own_q))), np.zeros(self.nq), np.zeros((self.nv, len(own_v)))
+        Gq, b, G = (
+            np.zeros((self.nq, len(own_q))),
+            np.zeros(self.nq),
+            np.zeros((self.nv, len(own_v))),
+        )
         Gq[own_q, range(len(own_q))] = 1.0
         G[own_v, range(len(own_v))] = 1.0
         for v, (leader, multiplier, offset) in self.mimic.items():
@@ -144,11 +157,23 @@ class Tree:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of every number that a recursion can see, and of nothing else (no names, no colours)."""
+        """A hash of every number that a recursion can see,
+        and of nothing else (no names, no colours)."""
         digest = hashlib.sha256()
         for n in self.nodes:
             m, T = n.mass_properties, n.placement
-            numbers = (n.parent, n.kind, T.rotation, T.position, n.axis, n.pitch, m.mass, m.com, m.inertia, n.armature)
+            numbers = (
+                n.parent,
+                n.kind,
+                T.rotation,
+                T.position,
+                n.axis,
+                n.pitch,
+                m.mass,
+                m.com,
+                m.inertia,
+                n.armature,
+            )
             digest.update(repr((*numbers, n.damping, n.friction)).encode())
         digest.update(repr((self.gravity, sorted(self.mimic.items()))).encode())
         # results are in the order of the described bodies, which need not be that of the nodes
@@ -156,7 +181,9 @@ class Tree:
         digest.update(repr((list(self.bodies.values()), points)).encode())
         if self.elements:  # they name bodies and joints
             where = [(name, node) for name, (node, _) in self.bodies.items()]
-            digest.update(repr((self.elements, sorted(self.coordinates.items()), sorted(where))).encode())
+            digest.update(
+                repr((self.elements, sorted(self.coordinates.items()), sorted(where))).encode()
+            )
         return digest.hexdigest()
 
 
@@ -167,16 +194,23 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
     for joint in model.joints:
         carried.setdefault(joint.parent, []).append(joint)
     has_joint = {joint.child for joint in model.joints}
-    roots = [Joint(f"{b.name}_in_world", FIXED, None, b.name) for b in model.bodies if b.name not in has_joint]
+    roots = [
+        Joint(f"{b.name}_in_world", FIXED, None, b.name)
+        for b in model.bodies
+        if b.name not in has_joint
+    ]
 
-    world = Node("world", "", -1, FIXED, Placement(), (0.0, 0.0, 1.0), 0.0, MassProperties(), (), 0, 0)
+    world = Node(
+        "world", "", -1, FIXED, Placement(), (0.0, 0.0, 1.0), 0.0, MassProperties(), (), 0, 0
+    )
     nodes: list[Node] = [world]
     where: dict[str | None, tuple[int, Placement]] = {None: (0, Placement())}
     coordinates: dict[str, tuple[int, int, int, int]] = {}
     nq = nv = 0
     stack = list(reversed(roots + carried.get(None, [])))
     while stack:
-        # outward: a fixed joint hands its body to the node that carries it, any other becomes one node or several
+        # outward: a fixed joint hands its body to the node that carries it,
+        # any other becomes one node or several
         joint = stack.pop()
         parent, T_node_parent = where[joint.parent]
         T = T_node_parent @ joint.placement
@@ -185,12 +219,15 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
             where[joint.child] = (parent, T)
             if parent:
                 old = nodes[parent]
-                nodes[parent] = replace(old, mass_properties=old.mass_properties + matter.seen_from(T))
+                nodes[parent] = replace(
+                    old, mass_properties=old.mass_properties + matter.seen_from(T)
+                )
         else:
             coordinates[joint.name] = (nq, joint.nq, nv, joint.nv)
             links = simple_joints(joint)
             armature, damping, friction = (
-                x if isinstance(x, tuple) else (x,) * joint.nv for x in (joint.armature, joint.damping, joint.friction)
+                x if isinstance(x, tuple) else (x,) * joint.nv
+                for x in (joint.armature, joint.damping, joint.friction)
             )
             offset = 0
             for k, (kind, T_link, axis) in enumerate(links):
@@ -251,7 +288,8 @@ def simple_joints(joint: Joint) -> list[tuple[str, Placement, Vector]]:
 
 
 def _plane_axes(normal: Vector) -> tuple[Vector, Vector]:
-    """The x and y axes of the plane: those of the joint frame turned by the shortest way from z to the normal."""
+    """The x and y axes of the plane: those of the joint frame turned by the shortest way from z to
+    the normal."""
     z = (0.0, 0.0, 1.0)
     turn = cross(z, normal)
     if dot(turn, turn) < 1e-24:

@@ -14,7 +14,16 @@ from linkwork.model.element_checks import checked_elements
 from linkwork.model.inertia import LARGEST, LEVELS, mass_problem
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
-from linkwork.model.number import IDENTITY, Vector, all_floats, dot, finite, has_symbols, norm, scale
+from linkwork.model.number import (
+    IDENTITY,
+    Vector,
+    all_floats,
+    dot,
+    finite,
+    has_symbols,
+    norm,
+    scale,
+)
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import orthogonality_error
 
@@ -27,8 +36,9 @@ SHORTEST_AXIS = 1e-12
 def validated(model: Model, check: str = "physical") -> Model:
     """The model with unit axes, or InvalidModel with a sentence that names the culprit.
 
-    `check` is the level for mass properties: a body that fails "physical" or "positive" raises; at "any" what would
-    fail at "physical" is logged as one warning, because many published descriptions break the triangle inequality.
+    `check` is the level for mass properties: a body that fails "physical" or "positive" raises; at
+    "any" what would fail at "physical" is logged as one warning, because many published
+    descriptions break the triangle inequality.
     """
     if check not in LEVELS:
         raise InvalidModel(f'check level "{check}" is unknown, expected one of {", ".join(LEVELS)}')
@@ -39,10 +49,12 @@ def validated(model: Model, check: str = "physical") -> Model:
 
 
 def sound(model: Model) -> Model:
-    """The model as it is where it was validated, else validated at level "any": for models that are made by hand."""
+    """The model as it is where it was validated, else validated at level "any":
+    for models that are made by hand."""
     if not isinstance(model, Model):
         raise InvalidInput(
-            f'Robot: model is a {type(model).__name__}, expected a Model; lw.load("panda") makes a Robot'
+            f'Robot: model is a {type(model).__name__}, expected a Model; lw.load("panda") makes '
+            "a Robot"
         )
     return model if model.is_checked else validated(model, "any")
 
@@ -55,7 +67,10 @@ def well_formed(model: Model) -> Model:
     model = replace(model, joints=tuple([_checked_joint(joint) for joint in model.joints]))
     _check_mimic(model)
     if model.elements:
-        names, joints = {body.name for body in model.bodies}, {joint.name: joint for joint in model.joints}
+        names, joints = (
+            {body.name for body in model.bodies},
+            {joint.name: joint for joint in model.joints},
+        )
         model = replace(model, elements=checked_elements(model.elements, names, joints))
     return model
 
@@ -69,7 +84,9 @@ def _check_names(model: Model) -> None:
         name = _used_twice(names)
         if name is not None:
             count = names.count(name)
-            raise InvalidModel(f'robot "{model.name}": {what} name "{name}" is used {count} times', (what, name))
+            raise InvalidModel(
+                f'robot "{model.name}": {what} name "{name}" is used {count} times', (what, name)
+            )
         if not all(names):
             raise InvalidModel(f'robot "{model.name}": a {what} has an empty name')
     if not model.bodies:
@@ -87,7 +104,8 @@ def _check_tree(model: Model) -> None:
             raise _of_nobody(joint, names)
         if joint.child in parent:
             raise InvalidModel(
-                f'body "{joint.child}" is the child of two joints, "{carrier[joint.child]}" and "{joint.name}"; '
+                f'body "{joint.child}" is the child of two joints, "{carrier[joint.child]}" and '
+                f'"{joint.name}"; '
                 "close loops with a loop element instead",
                 ("joint", joint.name),
             )
@@ -108,13 +126,18 @@ def _check_tree(model: Model) -> None:
 
 
 def _of_nobody(joint: Joint, names: set[str]) -> InvalidModel:
-    role, body = ("child", joint.child) if joint.parent is None or joint.parent in names else ("parent", joint.parent)
+    role, body = (
+        ("child", joint.child)
+        if joint.parent is None or joint.parent in names
+        else ("parent", joint.parent)
+    )
     sentence = f'joint "{joint.name}": {role} body "{body}" is unknown{did_you_mean(body, names)}'
     return InvalidModel(sentence, ("joint", joint.name))
 
 
 def _check_attached(model: Model) -> None:
-    """Frames, points and lines: they hang on something that exists, and their numbers are finite."""
+    """Frames, points and lines: they hang on something that exists, and their numbers are
+    finite."""
     names = {body.name for body in model.bodies}
     for frame in model.frames:
         problem = _problem_of_placement(frame.placement)
@@ -131,13 +154,20 @@ def _check_attached(model: Model) -> None:
         points = [name for name, _ in body.points]
         known = set(points)
         if (twice := _used_twice(points)) is not None:
-            raise InvalidModel(f'body "{body.name}": point name "{twice}" is used {points.count(twice)} times', culprit)
+            raise InvalidModel(
+                f'body "{body.name}": point name "{twice}" is used {points.count(twice)} times',
+                culprit,
+            )
         for name, position in body.points:
             if not finite(position):
-                raise InvalidModel(f'body "{body.name}": point "{name}" at {position} is not finite', culprit)
+                raise InvalidModel(
+                    f'body "{body.name}": point "{name}" at {position} is not finite', culprit
+                )
         for end in (end for line in body.lines for end in line):
             if end not in known:
-                sentence = f'body "{body.name}": a line ends at point "{end}", which it does not have'
+                sentence = (
+                    f'body "{body.name}": a line ends at point "{end}", which it does not have'
+                )
                 raise InvalidModel(f"{sentence}{did_you_mean(end, points)}", culprit)
 
 
@@ -163,7 +193,10 @@ def _checked_joint(joint: Joint) -> Joint:
 def _problem_of_joint(joint: Joint) -> str:
     """What is wrong with a joint, but for its axes; "" where nothing is."""
     if joint.type not in SIZES:
-        return f' has type "{joint.type}"; linkwork knows {", ".join(TYPES)}{did_you_mean(joint.type, TYPES)}'
+        return (
+            f' has type "{joint.type}"; linkwork knows '
+            f"{', '.join(TYPES)}{did_you_mean(joint.type, TYPES)}"
+        )
     if problem := _problem_of_placement(joint.placement):
         return problem
     if joint.limits and len(joint.limits) != joint.nv:
@@ -172,7 +205,10 @@ def _problem_of_joint(joint: Joint) -> str:
         if not limit.lower <= limit.upper:
             return f": lower limit {limit.lower:g} is above upper limit {limit.upper:g}"
         if not (limit.velocity >= 0.0 and limit.effort >= 0.0):
-            return f": velocity limit {limit.velocity:g} and effort limit {limit.effort:g} must not be negative"
+            return (
+                f": velocity limit {limit.velocity:g} and effort limit {limit.effort:g} must "
+                "not be negative"
+            )
         if not limit.acceleration > 0.0:
             return f": acceleration limit {limit.acceleration:g} must be positive"
     resistances = (joint.damping, joint.friction, joint.armature)
@@ -209,7 +245,11 @@ def _problem_of_placement(placement: Placement) -> str:
     if R is IDENTITY or has_symbols(R):
         return ""
     error = orthogonality_error(R)
-    return f": its rotation is not orthogonal: R'R differs from 1 by {error:.3g}" if error > 1e-6 else ""
+    return (
+        f": its rotation is not orthogonal: R'R differs from 1 by {error:.3g}"
+        if error > 1e-6
+        else ""
+    )
 
 
 def _unit(joint: Joint, label: str, axis: Vector) -> Vector:
@@ -223,7 +263,9 @@ def _unit(joint: Joint, label: str, axis: Vector) -> Vector:
     length = math.hypot(*axis)
     if not SHORTEST_AXIS <= length < math.inf:
         size = "zero" if length < SHORTEST_AXIS else "beyond the numbers"
-        sentence = f'joint "{joint.name}": {label} {tuple(axis)} has length {size}, expected a direction'
+        sentence = (
+            f'joint "{joint.name}": {label} {tuple(axis)} has length {size}, expected a direction'
+        )
         raise InvalidModel(sentence, culprit)
     return tuple(x / length for x in axis)
 
@@ -238,13 +280,17 @@ def _check_mimic(model: Model) -> None:
             culprit = ("joint", at.name)
             leader = joints.get(at.mimic.joint)
             if leader is None:
-                sentence = f'joint "{at.name}" mimics joint "{at.mimic.joint}", which does not exist'
+                sentence = (
+                    f'joint "{at.name}" mimics joint "{at.mimic.joint}", which does not exist'
+                )
                 raise InvalidModel(f"{sentence}{did_you_mean(at.mimic.joint, joints)}", culprit)
             if at.nv != 1 or leader.nv != 1:
                 sentence = f'joint "{at.name}" ({at.type}) mimics "{leader.name}" ({leader.type})'
                 raise InvalidModel(f"{sentence}: both must have one coordinate", culprit)
             if not (math.isfinite(at.mimic.multiplier) and math.isfinite(at.mimic.offset)):
-                raise InvalidModel(f'joint "{at.name}": mimic multiplier and offset must be finite', culprit)
+                raise InvalidModel(
+                    f'joint "{at.name}": mimic multiplier and offset must be finite', culprit
+                )
             if leader.name in seen:
                 circle = " -> ".join([*seen, leader.name][-12:])
                 raise InvalidModel(f"joints mimic each other in a circle: {circle}", culprit)
@@ -262,10 +308,18 @@ def _check_mass(model: Model, check: str) -> None:
         if check == "any" and mass_problem(body.mass_properties, "any") is None:
             unphysical.append(f'"{body.name}": {problem}')
         else:
-            raise InvalidModel(f'robot "{model.name}", body "{body.name}": {problem}', ("body", body.name))
+            raise InvalidModel(
+                f'robot "{model.name}", body "{body.name}": {problem}', ("body", body.name)
+            )
     if unphysical:
         bodies = "body is" if len(unphysical) == 1 else "bodies are"
-        log.warning('robot "%s": %d %s not physical: %s', model.name, len(unphysical), bodies, listed(unphysical, 100))
+        log.warning(
+            'robot "%s": %d %s not physical: %s',
+            model.name,
+            len(unphysical),
+            bodies,
+            listed(unphysical, 100),
+        )
 
 
 def _used_twice(names: Iterable[str]) -> str | None:

@@ -1,9 +1,11 @@
-"""Anytime search: shorter and shorter paths, by searches that only accept what is shorter than the best so far.
+"""Anytime search: shorter and shorter paths, by searches that only accept what is shorter than the
+best so far.
 
-Each search has a bound by the best length so far (see rrt_connect.py); what it finds is shortened, and taken if it is
-shorter then, so that lengths fall monotonically. Shortcuts take a third to a half of a first path, so that bounds of up
-to SLACK times the best length find the most. Searches draw from shifted sequences, each its own. How long one may take
-nobody knows: they are given up after ITERATIONS times 1, 1, 2, 1, 1, 2, 4, ..., which no other choice beats by much.
+Each search has a bound by the best length so far (see rrt_connect.py); what it finds is shortened,
+and taken if it is shorter then, so that lengths fall monotonically. Shortcuts take a third to a
+half of a first path, so that bounds of up to SLACK times the best length find the most. Searches
+draw from shifted sequences, each its own. How long one may take nobody knows: they are given up
+after ITERATIONS times 1, 1, 2, 1, 1, 2, 4, ..., which no other choice beats by much.
 Source: [Wilson2025], [Gammell2014], [Luby1993] (when to begin again).
 """
 
@@ -64,7 +66,8 @@ def improved(
 
 
 def patience(turn: int) -> int:
-    """How long the search of a turn may take, from 1 on: 1, 1, 2, 1, 1, 2, 4, 1, ... Source: [Luby1993]."""
+    """How long the search of a turn may take, from 1 on: 1, 1, 2, 1, 1, 2, 4, 1, ... Source:
+    [Luby1993]."""
     length = 1  # of the smallest part 1 .. 2^k - 1 of the sequence that reaches this turn
     while length < turn:
         length = 2 * length + 1

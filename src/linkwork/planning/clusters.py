@@ -2,10 +2,11 @@
 
     C ~ C'  if a node of C is a neighbour of a node of C'
 
-Disjoint sets in machine code, one walk over all pairs of neighbours: the root of a cluster is its first node, so that
-clusters are numbered by their first nodes, in whatever order pairs come.
-Source: [Corves2022] Algorithm 1, as it is meant: lines 27-32 draw nodes again that are already in a cluster, lines
-40-44 empty the sets they look things up in, and the random order does not matter since components are unique.
+Disjoint sets in machine code, one walk over all pairs of neighbours: the root of a cluster is its
+first node, so that clusters are numbered by their first nodes, in whatever order pairs come.
+Source: [Corves2022] Algorithm 1, as it is meant: lines 27-32 draw nodes again that are already in a
+cluster, lines 40-44 empty the sets they look things up in, and the random order does not matter
+since components are unique.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ LINE = 3  # numbers of a line: where it begins here and there, and how long it i
 
 
 def clusters(grid: JointGrid, voxel: np.ndarray) -> np.ndarray:
-    """The cluster (n,) of every node, numbered by their first node; -1 where voxel (n,) is -1 (blocked)."""
+    """The cluster (n,) of every node, numbered by their first node;
+    -1 where voxel (n,) is -1 (blocked)."""
     cells = np.ascontiguousarray(voxel, dtype=np.int64).ravel()
     cluster = np.empty(grid.size, dtype=np.int64)
     _code()["cluster"](*_places(grid.lines, cells), grid.size, cluster.ctypes.data)
@@ -54,7 +56,10 @@ def _places(lines: np.ndarray, values: np.ndarray) -> tuple[int, int, int]:
 def _code() -> dict[str, Any]:
     """cluster(lines, count, voxel, size, cluster), border(lines, count, cluster, n, keys or 0)."""
     addresses = compiled(key("clusters of a grid"), _write, ("cluster", "border"))
-    return {name: ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)(at) for name, at in addresses.items()}
+    return {
+        name: ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)(at)
+        for name, at in addresses.items()
+    }
 
 
 def _write(module: ir.Module) -> None:
@@ -63,7 +68,8 @@ def _write(module: ir.Module) -> None:
 
 
 def _write_cluster(module: ir.Module) -> None:
-    """Define cluster(lines, count, voxel, size, cluster): first each node's parent stands there, then its cluster."""
+    """Define cluster(lines, count, voxel, size, cluster): first each node's parent stands there,
+    then its cluster."""
     r = Routine(module, "cluster", 5)
     lines, count, voxel, size, cluster = r.arguments
     cells, parent = Words(r, voxel), Words(r, cluster)
@@ -102,7 +108,8 @@ def _write_cluster(module: ir.Module) -> None:
 
 
 def _write_border(module: ir.Module) -> None:
-    """Define border(lines, count, cluster, n, keys) -> how many pairs of clusters meet; along a line once in a row.
+    """Define border(lines, count, cluster, n, keys) -> how many pairs of clusters meet;
+    along a line once in a row.
 
     A pair is the word lower * n + higher; without memory for keys they are counted alone.
     """

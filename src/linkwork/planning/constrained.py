@@ -1,4 +1,5 @@
-"""Constrained plans: searched on the manifold of the constraints, shortened along it, fine enough, proved free."""
+"""Constrained plans: searched on the manifold of the constraints, shortened along it, fine enough,
+proved free."""
 
 from __future__ import annotations
 
@@ -38,7 +39,13 @@ class ProjectedSearch(Search):
         self.scratch = max(self.scratch, first["scratch"], second["scratch"])
 
     def job(
-        self, start: np.ndarray, goals: Any, obstacles: Any, box: Any, settings: PlannerSettings, *others: Any
+        self,
+        start: np.ndarray,
+        goals: Any,
+        obstacles: Any,
+        box: Any,
+        settings: PlannerSettings,
+        *others: Any,
     ) -> Job:
         """A problem that waits to be run, with the memory of its chunks."""
         job = super().job(start, goals, obstacles, box, settings, *others)
@@ -48,7 +55,11 @@ class ProjectedSearch(Search):
         memory[at["end"] :] = numbers
         place = {name: memory.ctypes.data + 8 * k for name, k in at.items()}
         calls = {
-            "projector": ((place["rows"], place["end"]), (self.size, 0), (place["next"], place["off"])),
+            "projector": (
+                (place["rows"], place["end"]),
+                (self.size, 0),
+                (place["next"], place["off"]),
+            ),
             "points": ((place["rows"], *packed.words), (self.size,), (place["hits"],)),
         }
         codes = {"projector": self.projector, "points": self.points}
@@ -65,9 +76,15 @@ class ProjectedSearch(Search):
 
 
 def constrained(
-    asked: Question, manifold: Manifold, seconds: dict[str, float], limit: float, shorten: bool, certify: bool
+    asked: Question,
+    manifold: Manifold,
+    seconds: dict[str, float],
+    limit: float,
+    shorten: bool,
+    certify: bool,
 ) -> Plan:
-    """Search, shorten, refine, certify; what cannot be proved is asked for again with finer steps and other samples."""
+    """Search, shorten, refine, certify; what cannot be proved is asked for again with finer steps
+    and other samples."""
     model, until = asked.search.model, time.perf_counter() + limit
     on = OnManifold(manifold, asked.start)
     generator = np.random.default_rng(int(1e6 * float(asked.shift.sum())))
@@ -77,7 +94,10 @@ def constrained(
         shift = (asked.shift + 0.5 * attempt) % 1.0
         job = searched(ProjectedSearch(model, manifold), asked, settings, shift, seconds, until)
         if job["status"] != SOLVED:
-            what = f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within {limit:g} s"
+            what = (
+                f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within "
+                f"{limit:g} s"
+            )
             return failure(model, asked.obstacles, what, asked.goals, seconds, job)
         clock = time.perf_counter()
         path = asked.space.unwrapped(job.waypoints)
@@ -93,9 +113,18 @@ def constrained(
         certificate = model.certify_motion(fine[:-1], fine[1:], asked.obstacles)
         seconds["certify"] += time.perf_counter() - clock
         if np.all(certificate.free):
-            return solved(model, asked.obstacles, fine, True, float(np.min(certificate.clearance)), job, seconds)
+            return solved(
+                model,
+                asked.obstacles,
+                fine,
+                True,
+                float(np.min(certificate.clearance)),
+                job,
+                seconds,
+            )
         why = "touches something between samples"
-        if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):  # it grazes something: free, but not proved
+        # it grazes something: free, but not proved
+        if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):
             return solved(model, asked.obstacles, fine, False, np.nan, job, seconds)
     what = f"no path: each of {ATTEMPTS} paths {why}, the last with samples at {settings.step:.2g}"
     return failure(model, asked.obstacles, what, asked.goals, seconds, job)
@@ -113,7 +142,10 @@ def searched(
     clock = time.perf_counter()
     box = asked.space.box(asked.start)
     job = search.job(asked.start, asked.goals, asked.obstacles, box, settings, shift)
-    if search.in_portions(job, PORTION, ROOM, until) == SOLVED and job["path_count"] > job["path_rows"]:
+    if (
+        search.in_portions(job, PORTION, ROOM, until) == SOLVED
+        and job["path_count"] > job["path_rows"]
+    ):
         job["status"] = 0
     seconds["search"] += time.perf_counter() - clock
     return job

@@ -1,12 +1,14 @@
-"""Constraints: what a motion keeps all along, and the configurations that do so, by Newton's method in SIMD lanes.
+"""Constraints: what a motion keeps all along, and the configurations that do so,
+by Newton's method in SIMD lanes.
 
-A constraint says in which box the rows e(q) of a task lie; rows without a cost are free. With r the part of e outside
-its box, and J = -de/dq of the rows that lie outside, one step is
+A constraint says in which box the rows e(q) of a task lie; rows without a cost are free. With r the
+part of e outside its box, and J = -de/dq of the rows that lie outside, one step is
 
     dq = M J' (J M J' + mu I)^-1 r,          M: 1 for joints that move, 0 for those that are held
 
-of least length, cut at LONGEST, and stopped at the limits of the joints. mu is small against J M J': closures of planar
-loops say much twice. Closed loops of a robot are constraints of all its motions. Source: [Berenson2009] (projection).
+of least length, cut at LONGEST, and stopped at the limits of the joints. mu is small against J M
+J': closures of planar loops say much twice. Closed loops of a robot are constraints of all its
+motions. Source: [Berenson2009] (projection).
 """
 
 from __future__ import annotations
@@ -49,9 +51,11 @@ CLOSURES = "closed loops"
 class Constraint:
     """Rows of a task within a box, along a whole motion.
 
-    task           of `lw.tasks`: FrameTask, RelativeFrameTask, CenterOfMassTask, JointCouplingTask; rows whose cost is
-                   0 are free. Two rotations of a frame keep the direction of the third axis: it may spin
-    lower, upper   the box of what is missing to the target, a number or one a row [m, rad]; 0: the target exactly
+    task           of `lw.tasks`: FrameTask, RelativeFrameTask, CenterOfMassTask, JointCouplingTask;
+                   rows whose cost is 0 are free. Two rotations of a frame keep the direction of the
+                   third axis: it may spin
+    lower, upper   the box of what is missing to the target, a number or one a row [m, rad]; 0: the
+                   target exactly
     tolerance      [m, rad] a number or one a row; motions stay within it
     """
 
@@ -63,23 +67,34 @@ class Constraint:
     def __post_init__(self) -> None:
         if not all(hasattr(self.task, name) for name in ("rows", "numbers", "costs", "key")):
             raise InvalidInput(f"Constraint: task is {self.task!r}, expected one of lw.tasks")
-        low, high, near = (as_doubles(getattr(self, n), f"Constraint: {n}") for n in ("lower", "upper", "tolerance"))
+        low, high, near = (
+            as_doubles(getattr(self, n), f"Constraint: {n}")
+            for n in ("lower", "upper", "tolerance")
+        )
         if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
-            raise InvalidInput(f"Constraint: lower {self.lower!r} is above upper {self.upper!r}, or not a number")
+            raise InvalidInput(
+                f"Constraint: lower {self.lower!r} is above upper {self.upper!r}, or not a number"
+            )
         if not (np.isfinite(near) & (near > 0.0)).all():
-            raise InvalidInput(f"Constraint: tolerance is {self.tolerance!r}, expected positive numbers [m, rad]")
+            raise InvalidInput(
+                f"Constraint: tolerance is {self.tolerance!r}, expected positive numbers [m, rad]"
+            )
 
     def box(self, subject: Subject) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(which rows count, lower, upper, tolerance), each (rows,)."""
         counts = self.task.costs(subject) > 0.0
         if not counts.any():
-            raise InvalidInput(f"Constraint: every cost of {label_of(self.task)} is 0, expected a row that counts")
+            raise InvalidInput(
+                f"Constraint: every cost of {label_of(self.task)} is 0, expected a row that counts"
+            )
         parts = []
         for name in ("lower", "upper", "tolerance"):
             given = as_doubles(getattr(self, name), f"Constraint: {name}")
             if given.shape not in ((), counts.shape):
                 expected = f"a number or {counts.shape} for {label_of(self.task)}"
-                raise InvalidInput(f"Constraint: {name} has shape {given.shape}, expected {expected}")
+                raise InvalidInput(
+                    f"Constraint: {name} has shape {given.shape}, expected {expected}"
+                )
             parts.append(np.clip(np.broadcast_to(given, counts.shape), -FAR, FAR))
         return counts, *parts
 
@@ -90,7 +105,8 @@ def label_of(task: Any) -> str:
 
 
 class Manifold:
-    """All constraints of a motion, compiled: how far configurations are off, and the nearest that keep them."""
+    """All constraints of a motion, compiled: how far configurations are off,
+    and the nearest that keep them."""
 
     def __init__(self, space: Space, constraints: Sequence[Constraint]) -> None:
         self.space, self.constraints = space, tuple(constraints)
@@ -99,11 +115,17 @@ class Manifold:
         boxes = [one.box(self.subject) for one in self.constraints]
         self.targets = [one.task.numbers(self.subject) for one in self.constraints]
         self.counts = tuple(tuple(np.flatnonzero(box[0]).tolist()) for box in boxes)
-        own = [np.concatenate([box[k][box[0]] for box in boxes] or [np.zeros(0)]) for k in (1, 2, 3)]
+        own = [
+            np.concatenate([box[k][box[0]] for box in boxes] or [np.zeros(0)]) for k in (1, 2, 3)
+        ]
         closing = len(constraint_labels(self.subject)) if self.loops else 0
         ends = np.zeros(closing), np.zeros(closing), np.full(closing, 1e-2 * TOLERANCE)
-        self.lower, self.upper, self.tolerance = (np.concatenate([a, b]) for a, b in zip(own, ends, strict=True))
-        self.labels = [label_of(c.task) for c, rows in zip(constraints, self.counts, strict=True) for _ in rows]
+        self.lower, self.upper, self.tolerance = (
+            np.concatenate([a, b]) for a, b in zip(own, ends, strict=True)
+        )
+        self.labels = [
+            label_of(c.task) for c, rows in zip(constraints, self.counts, strict=True) for _ in rows
+        ]
         self.labels += [CLOSURES] * closing
 
     @property
@@ -111,12 +133,15 @@ class Manifold:
         return len(self.labels)
 
     def numbers(self, start: np.ndarray) -> np.ndarray:
-        """What the kernel is told besides q: targets, box, tolerances, limits and which joints move."""
+        """What the kernel is told besides q: targets, box, tolerances,
+        limits and which joints move."""
         turns = np.array(self.space.turns) > 0.0
         low, high = np.where(turns, -FAR, self.space.lower), np.where(turns, FAR, self.space.upper)
         free = self.space.free
         limits = (np.where(free, low, start), np.where(free, high, start), free.astype(float))
-        return np.concatenate([*self.targets, self.lower, self.upper, 1.0 / self.tolerance, *limits])
+        return np.concatenate(
+            [*self.targets, self.lower, self.upper, 1.0 / self.tolerance, *limits]
+        )
 
     @cached_property
     def kernel(self) -> StagedKernel:
@@ -126,7 +151,9 @@ class Manifold:
             "project", (("q", nq), ("numbers", size)), (), (("next", nq), ("off", 1)), OPERATIONS
         )
         made = (Manifold, self.counts, tuple(one.task.key for one in self.constraints), size)
-        return self.subject.once(made, lambda: StagedKernel(signature, lambda k: self._recipe(k, size)))
+        return self.subject.once(
+            made, lambda: StagedKernel(signature, lambda k: self._recipe(k, size))
+        )
 
     def off(self, q: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """How far configurations (..., nq) are off, in tolerances (...,)."""
@@ -148,12 +175,15 @@ class Manifold:
         return rows, kept
 
     def explained(self, q: np.ndarray) -> list[tuple[str, float, float]]:
-        """(constraint, how far it is off [m, rad], its tolerance) of what q (nq,) breaks, the worst first."""
+        """(constraint, how far it is off [m, rad], its tolerance) of what q (nq,) breaks,
+        the worst first."""
         residual = np.array(casadi.DM(self._residual(q))).ravel()
         beyond = np.abs(residual - np.clip(residual, self.lower, self.upper))
         order = np.argsort(-beyond / self.tolerance)
         return [
-            (self.labels[k], float(beyond[k]), float(self.tolerance[k])) for k in order if beyond[k] > self.tolerance[k]
+            (self.labels[k], float(beyond[k]), float(self.tolerance[k]))
+            for k in order
+            if beyond[k] > self.tolerance[k]
         ]
 
     def _residual(self, q: np.ndarray) -> Any:
@@ -172,7 +202,9 @@ class Manifold:
             parts.append(_task_rows(task, scene, numbers[at : at + size], wanted))
             at += size
         if self.loops:
-            residual = quantities.trace(self.subject, "constraints").call([q, SX.zeros(self.subject.nv)])[0]
+            residual = quantities.trace(self.subject, "constraints").call(
+                [q, SX.zeros(self.subject.nv)]
+            )[0]
             parts.append(-casadi.reshape(residual, residual.numel(), 1))
         return casadi.vertcat(*parts)
 
@@ -181,7 +213,9 @@ class Manifold:
         q, numbers = k.input("q", nq), k.input("numbers", size)
         at = size - 3 * m - 3 * nq
         lower, upper, per = (numbers[at + i * m : at + (i + 1) * m] for i in range(3))
-        low, high, free = (numbers[at + 3 * m + i * nq : at + 3 * m + (i + 1) * nq] for i in range(3))
+        low, high, free = (
+            numbers[at + 3 * m + i * nq : at + 3 * m + (i + 1) * nq] for i in range(3)
+        )
         e = self._rows(q, numbers)
         r = e - casadi.fmin(casadi.fmax(e, lower), upper)
         inside = casadi.logic_and(r == 0, lower < upper)
@@ -199,7 +233,8 @@ class Manifold:
 
 
 def _task_rows(task: Any, scene: TaskScene, numbers: SX, wanted: Sequence[int]) -> SX:
-    """The rows of a task that count; two rotations of a frame as the tilt of the third axis, smooth for any spin."""
+    """The rows of a task that count; two rotations of a frame as the tilt of the third axis,
+    smooth for any spin."""
     e = task.rows(scene, numbers)[0]
     turns = [k - 3 for k in wanted if k >= 3]
     if not isinstance(task, (FrameTask, RelativeFrameTask)) or len(turns) != 2:
@@ -222,7 +257,9 @@ def manifold_of(space: Space, constraints: Any, who: str = "plan") -> Manifold |
     if isinstance(constraints, Constraint) or hasattr(constraints, "rows"):
         constraints = (constraints,)
     if not isinstance(constraints, Sequence):
-        raise InvalidInput(f"{who}: constraints is {constraints!r}, expected a list of lw.tasks or Constraint")
+        raise InvalidInput(
+            f"{who}: constraints is {constraints!r}, expected a list of lw.tasks or Constraint"
+        )
     listed = [x if isinstance(x, Constraint) else Constraint(x) for x in constraints]
     if not listed and not has_closures(space.subject):
         return None
@@ -234,14 +271,22 @@ def refuse_off(manifold: Manifold, start: np.ndarray) -> None:
     if float(manifold.off(start, manifold.numbers(start))) <= 1.0:
         return
     label, beyond, tolerance = manifold.explained(start)[0]
-    what = f'plan: start breaks the constraint "{label}" by {beyond:.3g} [m, rad], its tolerance is {tolerance:.3g}'
+    what = (
+        f'plan: start breaks the constraint "{label}" by {beyond:.3g} [m, rad], its tolerance '
+        f"is {tolerance:.3g}"
+    )
     nearest, kept = manifold.projected(start[None], manifold.numbers(start))
     if kept[0]:
         away = float(np.abs(nearest[0] - start).max())
-        raise InvalidInput(f"{what}; lw.planning.project gives a configuration that keeps all, {away:.3g} away")
+        raise InvalidInput(
+            f"{what}; lw.planning.project gives a configuration that keeps all, {away:.3g} away"
+        )
     left = manifold.explained(nearest[0])
-    names = ", ".join(f'"{name}" by {by:.3g}' for name, by, _ in {row[0]: row for row in left[::-1]}.values())
+    names = ", ".join(
+        f'"{name}" by {by:.3g}' for name, by, _ in {row[0]: row for row in left[::-1]}.values()
+    )
     raise NotPossible(
-        f"{what}; constraints contradict each other at the start: no configuration near it keeps all, the best breaks "
+        f"{what}; constraints contradict each other at the start: no configuration near it keeps "
+        "all, the best breaks "
         f"{names or 'a limit of a joint'}"
     )

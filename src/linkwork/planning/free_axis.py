@@ -1,11 +1,13 @@
-"""Free axis: a frame through poses with postures that leave it where it is: an elbow's swing, a tool's spin.
+"""Free axis: a frame through poses with postures that leave it where it is: an elbow's swing,
+a tool's spin.
 
-A robot with more joints than rows that count has a curve (or more) of postures at every pose. They are sampled, SPACING
-apart, by steps along the null space of the Jacobian that Newton's method puts back onto the pose, and carried on from
-pose to pose; of more than MOST, as several free axes have, some are left out. Postures of a pose and the next are
-joined where they are near and the motion between them touches nothing; of all ways to the furthest pose the one with
-the least sum of squared steps is taken, which spreads what the free axis moves evenly. The tool may stand still while
-the free axis moves.
+A robot with more joints than rows that count has a curve (or more) of postures at every pose. They
+are sampled, SPACING apart, by steps along the null space of the Jacobian that Newton's method puts
+back onto the pose, and carried on from pose to pose; of more than MOST, as several free axes have,
+some are left out. Postures of a pose and the next are joined where they are near and the motion
+between them touches nothing; of all ways to the furthest pose the one with the least sum of squared
+steps is taken, which spreads what the free axis moves evenly. The tool may stand still while the
+free axis moves.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from linkwork.inverse.solve import inverse_kinematics
 from linkwork.subject import Subject
 
 SPACING = 0.06  # [rad, m] between postures of one pose
-JOINED = 2.5 * SPACING  # postures that are nearer are joined, of neighbouring poses those within a longer step, too
+# postures that are nearer are joined, of neighbouring poses those within a longer step, too
+JOINED = 2.5 * SPACING
 NEIGHBOURS = 16  # of each posture, the nearest; one free axis has fewer
 ASKED = 4096  # motions at once
 MOST = 256  # postures of a pose
@@ -43,7 +46,8 @@ class Through:
 
 
 class FreeAxis:
-    """The postures of one robot along poses (m, 4, 4); `axes` of the frame count, in axes of the target."""
+    """The postures of one robot along poses (m, 4, 4); `axes` of the frame count,
+    in axes of the target."""
 
     def __init__(
         self,
@@ -62,7 +66,9 @@ class FreeAxis:
         self.options: dict[str, Any] = {"tolerance": tolerance, "restarts": 0}
         if axes is not None:
             self.options["axes"] = axes
-        J = quantities.evaluate(subject, "jacobian", {"q": configurations.random(subject, 8, 0)}, frame)
+        J = quantities.evaluate(
+            subject, "jacobian", {"q": configurations.random(subject, 8, 0)}, frame
+        )
         self.moving = np.flatnonzero(np.abs(J).max(axis=(0, 1)) > 1e-9)
 
     @property
@@ -99,7 +105,9 @@ class FreeAxis:
             directions = self._null(newest, k)  # (n, nv, spare)
             steps = np.concatenate([directions, -directions], axis=2)
             begun = np.repeat(newest, steps.shape[2], axis=0)
-            moved, there = self._on(begun + SPACING * np.swapaxes(steps, 1, 2).reshape(len(begun), -1), k)
+            moved, there = self._on(
+                begun + SPACING * np.swapaxes(steps, 1, 2).reshape(len(begun), -1), k
+            )
             near = np.linalg.norm(moved - begun, axis=1) <= JOINED
             good = there & near
             good[good] = self.free(begun[good], moved[good])
@@ -122,10 +130,12 @@ class FreeAxis:
         return directions
 
     def _best(self, layers: list[np.ndarray]) -> Through:
-        """The way to the last layer with the least sum of squared steps, layer by layer: no pose is gone back to."""
+        """The way to the last layer with the least sum of squared steps, layer by layer:
+        no pose is gone back to."""
         costs = np.where(np.arange(len(layers[0])) == 0, 0.0, np.inf)
         came: list[np.ndarray] = [np.full(len(layers[0]), -1)]  # from which row of the layer before
-        beside: list[np.ndarray] = []  # from which row of the same layer; itself: from the layer before
+        # from which row of the same layer; itself: from the layer before
+        beside: list[np.ndarray] = []
         for k, rows in enumerate(layers):
             if k > 0:
                 entered, origin = self._entered(layers[k - 1], rows, costs)
@@ -149,8 +159,11 @@ class FreeAxis:
         way.reverse()
         return Through(np.array([layers[k][row] for k, row in way]), np.array([k for k, _ in way]))
 
-    def _entered(self, before: np.ndarray, rows: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Costs (n,) of coming to rows from those of the layer before that are reached, and from which of them."""
+    def _entered(
+        self, before: np.ndarray, rows: np.ndarray, costs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Costs (n,) of coming to rows from those of the layer before that are reached,
+        and from which of them."""
         reached = np.flatnonzero(np.isfinite(costs))
         a, b = _near(before[reached], rows, self.joined).T
         a = reached[a]
@@ -164,7 +177,8 @@ class FreeAxis:
         return entered, origin
 
     def _along(self, rows: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Costs (n,) where the free axis may move at one pose, and from which row; itself where it does not move."""
+        """Costs (n,) where the free axis may move at one pose, and from which row;
+        itself where it does not move."""
         a, b = np.unique(np.sort(_near(rows, rows, JOINED), axis=1), axis=0).T  # each pair once
         good = self._free(rows[a], rows[b])
         a, b = a[good], b[good]
@@ -172,13 +186,16 @@ class FreeAxis:
         begun, n = np.flatnonzero(np.isfinite(costs)), len(rows)
         # one more node leads to all rows that were come to; nothing costs 0, which would be no edge
         ends = (np.concatenate([a, b, np.full(len(begun), n)]), np.concatenate([b, a, begun]))
-        graph = coo_array((np.concatenate([steps, steps, costs[begun] + 1e-12]), ends), shape=(n + 1, n + 1))
+        graph = coo_array(
+            (np.concatenate([steps, steps, costs[begun] + 1e-12]), ends), shape=(n + 1, n + 1)
+        )
         reached, before = dijkstra(graph.tocsr(), indices=n, return_predecessors=True)
         own = np.arange(n)
         return reached[:n], np.where((before[:n] == n) | (before[:n] < 0), own, before[:n])
 
     def _free(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Which motions (k, nq), (k, nq) are free, asked in rounds between which limits of time are heard."""
+        """Which motions (k, nq), (k, nq) are free, asked in rounds between which limits of time are
+        heard."""
         good = np.zeros(len(first), dtype=bool)
         for some in deadlines.rounds(len(first), ASKED) if len(first) else ():
             good[some] = self.free(first[some], last[some])
@@ -197,7 +214,8 @@ def counted(J: np.ndarray, pose: np.ndarray, rows: list[int]) -> np.ndarray:
 
 
 def _thinned(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Those of some rows that are SPACING / 2 from all that are known and from each other, the first first."""
+    """Those of some rows that are SPACING / 2 from all that are known and from each other,
+    the first first."""
     if len(known):
         rows = rows[(_apart(rows, known) > 0.5 * SPACING).all(axis=1)]
     near, left = _apart(rows, rows) <= 0.5 * SPACING, np.ones(len(rows), dtype=bool)
@@ -215,7 +233,8 @@ def _apart(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _near(rows: np.ndarray, others: np.ndarray, within: float) -> np.ndarray:
-    """Pairs (k, 2) of numbers of rows and others that are near to each other: of each row its NEIGHBOURS, at most."""
+    """Pairs (k, 2) of numbers of rows and others that are near to each other:
+    of each row its NEIGHBOURS, at most."""
     apart = _apart(rows, others)
     if rows is others:
         np.fill_diagonal(apart, np.inf)

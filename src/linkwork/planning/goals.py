@@ -1,4 +1,5 @@
-"""Goals: where a motion is to end: configurations, or poses of a frame whose configurations are looked for."""
+"""Goals: where a motion is to end: configurations,
+or poses of a frame whose configurations are looked for."""
 
 from __future__ import annotations
 
@@ -54,12 +55,17 @@ class PoseGoal:
         elif poses.shape[-1:] == (3,) and poses.ndim in (1, 2):
             rows = poses.reshape(-1, 3)
         else:
-            raise InvalidInput(f"PoseGoal: poses has shape {poses.shape}, expected (4, 4), (k, 4, 4), (3,) or (k, 3)")
+            raise InvalidInput(
+                f"PoseGoal: poses has shape {poses.shape}, expected (4, 4), (k, 4, 4), (3,) or "
+                "(k, 3)"
+            )
         if not np.isfinite(rows).all():
             raise InvalidInput("PoseGoal: poses is not finite")
         both = np.broadcast_to(as_doubles(self.tolerance, "PoseGoal: tolerance"), (2,))
         if not (both > 0.0).all():
-            raise InvalidInput(f"PoseGoal: tolerance is {self.tolerance!r}, expected positive numbers [m, rad]")
+            raise InvalidInput(
+                f"PoseGoal: tolerance is {self.tolerance!r}, expected positive numbers [m, rad]"
+            )
         if number(self.starts, "PoseGoal: starts") < 1:
             raise InvalidInput(f"PoseGoal: starts is {self.starts}, expected at least 1")
         object.__setattr__(self, "poses", rows)
@@ -73,19 +79,28 @@ class PoseGoal:
     def configurations(
         self, space: Space, start: np.ndarray, seed: int = 0, constraints: Sequence[Constraint] = ()
     ) -> np.ndarray:
-        """Configurations (k, nq) within the limits that bring the frame there, nearest to the start first."""
+        """Configurations (k, nq) within the limits that bring the frame there,
+        nearest to the start first."""
         subject = space.subject
         subject.place_of(self.frame)  # an unknown frame is said by name
-        of = self._of if not constraints and not has_closures(subject) else partial(self._keeping, constraints)
+        of = (
+            self._of
+            if not constraints and not has_closures(subject)
+            else partial(self._keeping, constraints)
+        )
         rows = [q for pose in self.poses for q in of(subject, space, pose, start, seed)]
         return sorted_apart(space, np.array(rows).reshape(-1, subject.nq), start)
 
-    def _of(self, subject: Subject, space: Space, pose: np.ndarray, start: np.ndarray, seed: int) -> list[np.ndarray]:
+    def _of(
+        self, subject: Subject, space: Space, pose: np.ndarray, start: np.ndarray, seed: int
+    ) -> list[np.ndarray]:
         if pose.shape == (4, 4) and self.axes is None and space.free.all():
             closed = self._closed(subject, pose, start)
             if closed is not None:
                 return _all_within(space, closed)
-        begin = np.concatenate([start[None], configurations.random(subject, int(self.starts) - 1, seed)])
+        begin = np.concatenate(
+            [start[None], configurations.random(subject, int(self.starts) - 1, seed)]
+        )
         begin = np.where(space.free, begin, start)
         targets = np.broadcast_to(pose, (len(begin), *pose.shape)).copy()
         options: dict[str, Any] = {"tolerance": self.tolerance}
@@ -97,12 +112,21 @@ class PoseGoal:
         return _all_within(space, rows[held.all(axis=1)])
 
     def _keeping(
-        self, constraints: Sequence[Constraint], subject: Subject, space: Space, pose: np.ndarray, start: Any, seed: int
+        self,
+        constraints: Sequence[Constraint],
+        subject: Subject,
+        space: Space,
+        pose: np.ndarray,
+        start: Any,
+        seed: int,
     ) -> list[np.ndarray]:
-        """Configurations that bring the frame there and keep constraints: both solved together, from many starts."""
+        """Configurations that bring the frame there and keep constraints: both solved together,
+        from many starts."""
         here = Constraint(_GoalTask(self, pose), tolerance=float(np.min(self.tolerance)))
         manifold = Manifold(space, [*constraints, here])
-        begin = np.concatenate([start[None], configurations.random(subject, int(self.starts) - 1, seed)])
+        begin = np.concatenate(
+            [start[None], configurations.random(subject, int(self.starts) - 1, seed)]
+        )
         rows, kept = manifold.projected(np.where(space.free, begin, start), manifold.numbers(start))
         return list(rows[kept])
 
@@ -113,7 +137,9 @@ class PoseGoal:
             if one.free is None:
                 return one.q
             values = np.linspace(-np.pi, np.pi, FREE_VALUES, endpoint=False)
-            return np.concatenate([one.q, inverse_kinematics_all(subject, pose, self.frame, start, values).q])
+            return np.concatenate(
+                [one.q, inverse_kinematics_all(subject, pose, self.frame, start, values).q]
+            )
         except LinkworkError:
             return None
 
@@ -145,11 +171,14 @@ class _GoalTask:
 
 
 def sorted_apart(space: Space, rows: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Configurations, nearest to the start first, of those that are the same only one, at most MOST."""
+    """Configurations, nearest to the start first, of those that are the same only one,
+    at most MOST."""
     order = np.argsort(space.distance(np.broadcast_to(start, rows.shape), rows), kind="stable")
     kept: list[np.ndarray] = []
     for q in rows[order]:
-        if all(np.abs(space.difference(q[None].copy(), other[None])).max() > SAME for other in kept):
+        if all(
+            np.abs(space.difference(q[None].copy(), other[None])).max() > SAME for other in kept
+        ):
             kept.append(q)
         if len(kept) == MOST:
             break
@@ -157,7 +186,8 @@ def sorted_apart(space: Space, rows: np.ndarray, start: np.ndarray) -> np.ndarra
 
 
 def _all_within(space: Space, rows: np.ndarray) -> list[np.ndarray]:
-    """Those of some configurations that are within the limits, moved by whole turns where that helps."""
+    """Those of some configurations that are within the limits,
+    moved by whole turns where that helps."""
     moved = (_within(space, q) for q in rows)
     return [q for q in moved if q is not None]
 

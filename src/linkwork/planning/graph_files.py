@@ -17,16 +17,30 @@ from linkwork.subject import Subject
 
 VERSION = 1
 ARRAYS = ("positions", "voxel_of_node", "voxels", "vertex_of_node", "edges")
-COMPARED, NEAR = 64, 1e-9  # nodes whose positions are computed again when a file is read; [m] that they may differ by
+# nodes whose positions are computed again when a file is read; [m] that they may differ by
+COMPARED, NEAR = (
+    64,
+    1e-9,
+)
 
 
 def write(
-    file: str | os.PathLike[str], subject: Subject, parts: Mapping[str, Any], grid: JointGrid, columns: tuple[int, ...]
+    file: str | os.PathLike[str],
+    subject: Subject,
+    parts: Mapping[str, Any],
+    grid: JointGrid,
+    columns: tuple[int, ...],
 ) -> Path:
-    """The arrays of a graph, with the joints of its grid (by their columns of q) and their values."""
+    """The arrays of a graph, with the joints of its grid (by their columns of q) and their
+    values."""
     place = Path(file)
     names = {q.start: joint.name for joint, q, _ in configurations.places(subject)}
-    stored: dict[str, Any] = {"version": VERSION, "robot": subject.model.name, "wraps": np.array(grid.wraps), **parts}
+    stored: dict[str, Any] = {
+        "version": VERSION,
+        "robot": subject.model.name,
+        "wraps": np.array(grid.wraps),
+        **parts,
+    }
     stored["joints"] = np.array([names[column] for column in columns])
     stored |= {f"values_{k}": joint for k, joint in enumerate(grid.values)}
     with open(place, "wb") as target:
@@ -38,7 +52,11 @@ def read(file: str | os.PathLike[str], subject: Subject) -> dict[str, Any]:
     """The fields of a graph of this robot; a file of another robot, or none at all, is refused."""
     try:
         with np.load(file, allow_pickle=False) as stored:
-            version, name, point = int(stored["version"]), str(stored["robot"]), str(stored["point"])
+            version, name, point = (
+                int(stored["version"]),
+                str(stored["robot"]),
+                str(stored["point"]),
+            )
             wraps = tuple(bool(wrap) for wrap in stored["wraps"])
             grid = JointGrid(tuple(stored[f"values_{k}"] for k in range(len(wraps))), wraps)
             arrays = {part: stored[part] for part in ARRAYS}
@@ -48,28 +66,58 @@ def read(file: str | os.PathLike[str], subject: Subject) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise InvalidFile(f"KinematicGraph.load: {file} is no kinematic graph: {error}") from None
     own = [joint.name for joint, _, _ in configurations.places(subject)]
-    missing = [joint for joint in joints if joint not in own] + ([] if point in _points(subject) else [point])
+    missing = [joint for joint in joints if joint not in own] + (
+        [] if point in _points(subject) else [point]
+    )
     whole = f'KinematicGraph.load: {file} is a graph of "{name}"'
     if version != VERSION or missing:
-        what = f"version {version}, expected {VERSION}" if version != VERSION else f'without "{missing[0]}"'
-        raise InvalidFile(f'{whole}; robot "{subject.model.name}" is {what}' if missing else f"{whole}, {what}")
+        what = (
+            f"version {version}, expected {VERSION}"
+            if version != VERSION
+            else f'without "{missing[0]}"'
+        )
+        raise InvalidFile(
+            f'{whole}; robot "{subject.model.name}" is {what}' if missing else f"{whole}, {what}"
+        )
     columns = tuple(configurations.place(subject, joint).start for joint in joints)
     _refuse_inconsistent(arrays, grid, size, whole)
     some = np.unique(np.linspace(0, grid.size - 1, min(COMPARED, grid.size)).astype(np.int64))
-    apart = np.abs(positions_of(subject, point, grid.nodes(some), columns) - arrays["positions"][some]).max()
+    apart = np.abs(
+        positions_of(subject, point, grid.nodes(some), columns) - arrays["positions"][some]
+    ).max()
     if not apart <= NEAR:
-        raise InvalidFile(f'{whole}, whose "{point}" stands {apart:.3g} m off that of robot "{subject.model.name}"')
-    return {"subject": subject, "point": point, "grid": grid, "columns": columns, "voxel_size": size, **arrays}
+        raise InvalidFile(
+            f'{whole}, whose "{point}" stands {apart:.3g} m off that of robot '
+            f'"{subject.model.name}"'
+        )
+    return {
+        "subject": subject,
+        "point": point,
+        "grid": grid,
+        "columns": columns,
+        "voxel_size": size,
+        **arrays,
+    }
 
 
 def _points(subject: Subject) -> set[str]:
-    return {*(frame.name for frame in subject.model.frames), *(body.name for body in subject.model.bodies)}
+    return {
+        *(frame.name for frame in subject.model.frames),
+        *(body.name for body in subject.model.bodies),
+    }
 
 
-def _refuse_inconsistent(arrays: dict[str, np.ndarray], grid: JointGrid, size: float, whole: str) -> None:
+def _refuse_inconsistent(
+    arrays: dict[str, np.ndarray], grid: JointGrid, size: float, whole: str
+) -> None:
     """Shapes and numbers that point outside their arrays."""
     n, edges = grid.size, arrays["edges"]
-    shapes = {"positions": (n, 3), "voxel_of_node": (n,), "vertex_of_node": (n,), "edges": (len(edges), 2)}
+    shapes = {
+        "positions": (n, 3),
+        "voxel_of_node": (n,),
+        "vertex_of_node": (n,),
+        "edges": (len(edges), 2),
+    }
     for part, shape in shapes.items():
         if arrays[part].shape != shape:
             raise InvalidFile(f"{whole}: {part} has shape {arrays[part].shape}, expected {shape}")
@@ -77,7 +125,9 @@ def _refuse_inconsistent(arrays: dict[str, np.ndarray], grid: JointGrid, size: f
     limits = {"voxel_of_node": voxels, "vertex_of_node": n, "edges": vertices}
     for part, limit in limits.items():
         numbers = arrays[part]
-        if numbers.dtype.kind != "i" or (numbers.size and not (0 <= numbers.min() and numbers.max() < limit)):
+        if numbers.dtype.kind != "i" or (
+            numbers.size and not (0 <= numbers.min() and numbers.max() < limit)
+        ):
             raise InvalidFile(f"{whole}: {part} has numbers outside 0 .. {limit - 1}")
     if not (size > 0.0 and np.isfinite(arrays["positions"]).all()):
         raise InvalidFile(f"{whole}: voxels of {size:g} m, or positions that are not finite")

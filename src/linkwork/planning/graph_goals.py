@@ -1,4 +1,5 @@
-"""Goals of a way through a kinematic graph: vertices that hold a configuration, or that reach a position."""
+"""Goals of a way through a kinematic graph: vertices that hold a configuration,
+or that reach a position."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def _at_configuration(graph: KinematicGraph, q: np.ndarray) -> tuple[np.ndarray,
     return np.array([vertex]), "", node
 
 
-def _at_position(graph: KinematicGraph, at: np.ndarray, tolerance: float) -> tuple[np.ndarray, str, int | None]:
+def _at_position(
+    graph: KinematicGraph, at: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, str, int | None]:
     vertices = graph.vertices_at(at)
     if tolerance > 0.0:
         near = np.linalg.norm(graph.vertices.position - at, axis=1) <= tolerance

@@ -15,7 +15,8 @@ from linkwork.results import short_repr
 @short_repr
 @dataclass(frozen=True)
 class Vertices(Tabular, rows="count"):
-    """Clusters: mean joint values (n, d), mean positions (n, 3), how many nodes, and which voxel."""
+    """Clusters: mean joint values (n, d), mean positions (n, 3), how many nodes, and which
+    voxel."""
 
     q: np.ndarray
     position: np.ndarray
@@ -29,7 +30,8 @@ class Vertices(Tabular, rows="count"):
 Cost = str | Callable[[Vertices, np.ndarray, np.ndarray], np.ndarray]
 """A name, or a function of (vertices, from (m,), to (m,)) that gives costs (m,) >= 0."""
 Heuristic = Callable[[Vertices, np.ndarray], np.ndarray]
-"""A function of (vertices, goals (g,)) that gives a lower bound (n,) of the cost to the nearest goal."""
+"""A function of (vertices, goals (g,)) that gives a lower bound (n,) of the cost to the nearest
+goal."""
 
 
 @short_repr
@@ -39,11 +41,13 @@ class GraphPlan(Tabular, rows="path", within=1, aside=("vertices",)):
 
     success, reason      whether there is one, and why not
     vertices             its vertices; cost: along their means
-    path                 (m, nq) a way through grid nodes inside these vertices, one grid step a row, in all coordinates
+    path                 (m, nq) a way through grid nodes inside these vertices, one grid step a
+                         row, in all coordinates
     path_cost            along the nodes
     expanded, explored   vertices that were expanded, and their share of all
     certified_optimal    no way through the graph is cheaper: the heuristic is nowhere too large
-    certified_free       every step of `path` is proved free of collisions; None where no obstacles were given
+    certified_free       every step of `path` is proved free of collisions; None where no obstacles
+                         were given
     """
 
     success: bool

@@ -1,12 +1,13 @@
 """Plans in time: motions among obstacles with given velocities, with time as one more coordinate.
 
-Time is cut into slabs of one period. In a slab a moving shape stays within the shape at the middle of the slab grown by
-what it moves in half a period, so that a piece of a motion that is proved free of that scene is free at every instant
-of the slab. A front runs over the nodes of a roadmap, slab by slab: whoever stands on a node may wait there while it is
-free, or leave along an edge at the speed that its slowest joint allows; all motions that are under way are asked of the
-checker together. Edges to a node that is held until they would arrive are left out: nothing is gained by them. So the
-first arrival at a goal is the earliest on this map. Source: [Kavraki1996] (roadmap), [Phillips2011] (nodes by the
-intervals in which they are free).
+Time is cut into slabs of one period. In a slab a moving shape stays within the shape at the middle
+of the slab grown by what it moves in half a period, so that a piece of a motion that is proved free
+of that scene is free at every instant of the slab. A front runs over the nodes of a roadmap, slab
+by slab: whoever stands on a node may wait there while it is free, or leave along an edge at the
+speed that its slowest joint allows; all motions that are under way are asked of the checker
+together. Edges to a node that is held until they would arrive are left out: nothing is gained by
+them. So the first arrival at a goal is the earliest on this map. Source: [Kavraki1996] (roadmap),
+[Phillips2011] (nodes by the intervals in which they are free).
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ OUTWARD = 1.0 + 1e-9
 
 @dataclass(frozen=True)
 class Moving:
-    """Shapes in world axes that move together: at time t [s] they stand t velocity [m/s] from where they are given."""
+    """Shapes in world axes that move together: at time t [s] they stand t velocity [m/s] from where
+    they are given."""
 
     shapes: tuple[Any, ...]
     velocity: tuple[float, float, float]
@@ -46,9 +48,14 @@ class Moving:
         listed = tuple(shapes) if isinstance(shapes, Iterable) else (shapes,)
         for shape in listed:
             if not (hasattr(shape, "grown") and hasattr(shape, "shifted")):
-                raise InvalidInput(f"Moving: {type(shape).__name__} is no shape that can move; use spheres, boxes, ...")
+                raise InvalidInput(
+                    f"Moving: {type(shape).__name__} is no shape that can move; use spheres, "
+                    "boxes, ..."
+                )
             if isinstance(shape, HeightField):  # grown it is higher, but not wider
-                raise InvalidInput("Moving: a height field stands still, expected spheres, boxes, meshes, ...")
+                raise InvalidInput(
+                    "Moving: a height field stands still, expected spheres, boxes, meshes, ..."
+                )
         x, y, z = finite(velocity, (3,), "Moving: velocity").tolist()
         object.__setattr__(self, "shapes", listed)
         object.__setattr__(self, "velocity", (x, y, z))
@@ -72,7 +79,8 @@ class TimedPlan(Tabular, rows="times"):
     times, path   (m,) [s] and (m, nq): straight motions between them, at constant speed
     certified     every instant is proved free;  clearance: a lower bound [m] along the whole motion
     rests_until   [s] until when the robot may stay at the goal, as far as was looked
-    checks        pieces of motions that were asked of the checker;  seconds: by phase: map, search, certify
+    checks        pieces of motions that were asked of the checker;  seconds: by phase: map, search,
+    certify
     """
 
     success: bool
@@ -89,7 +97,8 @@ class TimedPlan(Tabular, rows="times"):
     moving: tuple[Moving, ...] = field(repr=False)
 
     def at(self, t: ArrayLike) -> np.ndarray:
-        """Configurations (..., nq) at times (...) [s]; before the first and after the last it stands."""
+        """Configurations (..., nq) at times (...) [s];
+        before the first and after the last it stands."""
         if not self.success:
             raise InvalidInput(f"at: the plan has no path ({self.reason})")
         when = finite_doubles(t, "at: t")
@@ -113,11 +122,13 @@ def plan_in_time(
     seed: int = 0,
     time_limit: float = 5.0,
 ) -> TimedPlan:
-    """The motion that arrives first, from a configuration at time 0 to a goal, among obstacles that move.
+    """The motion that arrives first, from a configuration at time 0 to a goal,
+    among obstacles that move.
 
     goal        a configuration (nq,), several (k, nq) of which any will do, or a PoseGoal
     obstacles   what stands still;  moving: what moves, with its velocity
-    speeds      [rad/s, m/s] of the joints, at most, one number or (nq,); left out, those of the robot
+    speeds      [rad/s, m/s] of the joints, at most, one number or (nq,); left out, those of the
+                robot
     period      [s] of a slab: moving shapes count as grown by what they move in half of it
     horizon     [s] within which the goal is reached
     nodes       of the map;  time_limit: [s] of the search
@@ -126,11 +137,16 @@ def plan_in_time(
     space = space_of(model, None, None, "plan_in_time")
     refuse_loops(model.subject, "plan_in_time")
     begin = one_configuration(space, start, "plan_in_time: start")
-    around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    around = (
+        obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    )
     movers = (moving,) if isinstance(moving, Moving) else tuple(moving)
     for mover in movers:
         if not isinstance(mover, Moving):
-            raise InvalidInput(f"plan_in_time: moving has a {type(mover).__name__}, expected Moving(shapes, velocity)")
+            raise InvalidInput(
+                f"plan_in_time: moving has a {type(mover).__name__}, expected "
+                "Moving(shapes, velocity)"
+            )
     lengths = {"period": period, "horizon": horizon, "time_limit": time_limit}
     slab, until, limit = (_positive(value, name) for name, value in lengths.items())
     rates = _speeds(model, speeds)
@@ -138,7 +154,9 @@ def plan_in_time(
     goals, reason = goals_of(model, space, begin, goal, around, seed)
     if reason:
         return _failure(reason, model, around, movers, seconds)
-    search = _Search(Roadmap.build(model, around, nodes, seed), begin, goals, movers, rates, slab, until)
+    search = _Search(
+        Roadmap.build(model, around, nodes, seed), begin, goals, movers, rates, slab, until
+    )
     seconds["map"] = time.perf_counter() - clock
     if not search.rests(0)[search.start]:
         return _failure("start in collision with a moving obstacle", model, around, movers, seconds)
@@ -150,7 +168,9 @@ def plan_in_time(
         if way is None:
             within = f"time_limit = {limit:g} s" if now > end else f"{until:g} s"
             what = f"no path: none on a map of {len(search.points)} nodes within {within}"
-            return _failure(f"{what} ({search.asked} motions)", model, around, movers, seconds, search.asked)
+            return _failure(
+                f"{what} ({search.asked} motions)", model, around, movers, seconds, search.asked
+            )
         clock = time.perf_counter()
         least = search.proved(way)
         seconds["certify"] += time.perf_counter() - clock
@@ -163,7 +183,8 @@ def plan_in_time(
 
 @dataclass(frozen=True)
 class _Arrival:
-    """Somebody comes to a node at the beginning of a slab, along an edge that was taken at `left`, from `before`."""
+    """Somebody comes to a node at the beginning of a slab, along an edge that was taken at `left`,
+    from `before`."""
 
     node: int
     slab: int
@@ -173,7 +194,8 @@ class _Arrival:
 
 
 class _Search:
-    """The front over nodes and slabs; what was asked about nodes, and edges that were not proved, are kept."""
+    """The front over nodes and slabs; what was asked about nodes, and edges that were not proved,
+    are kept."""
 
     def __init__(
         self,
@@ -185,7 +207,12 @@ class _Search:
         period: float,
         horizon: float,
     ) -> None:
-        self.model, self.around, self.moving, self.period = roadmap.model, roadmap.obstacles, moving, period
+        self.model, self.around, self.moving, self.period = (
+            roadmap.model,
+            roadmap.obstacles,
+            moving,
+            period,
+        )
         self.space = roadmap.space
         self.points = np.concatenate([roadmap.nodes, start[None], goals])
         self.start = len(roadmap.nodes)
@@ -201,7 +228,8 @@ class _Search:
         self._scenes: dict[int, Obstacles] = {}
         self._rests: dict[int, np.ndarray] = {}
         self._refused: set[tuple[int, int]] = set()
-        self.free_until = self._free_until()  # no part of the search, whose time is limited: it may compile
+        # no part of the search, whose time is limited: it may compile
+        self.free_until = self._free_until()
 
     def run(self, until: float) -> list[_Arrival] | None:
         """The arrivals along the way that comes first to a goal, or None."""
@@ -252,7 +280,8 @@ class _Search:
         return self._scenes[slab]
 
     def proved(self, way: list[_Arrival]) -> float | None:
-        """A bound of the clearance [m] along a way; None where an edge is not proved, which is then left out."""
+        """A bound of the clearance [m] along a way; None where an edge is not proved,
+        which is then left out."""
         pieces, owners = [], []
         for before, after in itertools.pairwise(way):
             here = self.points[before.node]
@@ -266,7 +295,11 @@ class _Search:
         proofs = many_certificates(self.model, pieces)
         bad = {owner for owner, proof in zip(owners, proofs, strict=True) if not proof.free.all()}
         self._refused |= bad
-        return None if bad else min((float(proof.clearance.min()) for proof in proofs), default=math.nan)
+        return (
+            None
+            if bad
+            else min((float(proof.clearance.min()) for proof in proofs), default=math.nan)
+        )
 
     def motion(self, way: list[_Arrival]) -> tuple[np.ndarray, np.ndarray]:
         """(times, configurations) of a way, without whole turns between them."""
@@ -318,14 +351,21 @@ def _back(arrivals: list[_Arrival], end: int) -> list[_Arrival]:
     return way[::-1]
 
 
-def _scene(still: Obstacles | None, moving: Sequence[Moving], t: float, half: float = 0.0) -> Obstacles:
+def _scene(
+    still: Obstacles | None, moving: Sequence[Moving], t: float, half: float = 0.0
+) -> Obstacles:
     """What stands around at a time, shapes that move grown by what they move in a time `half`."""
     moved = [shape for mover in moving for shape in mover.at(t, mover.speed * half)]
     return Obstacles([*(still or ()), *moved])
 
 
 def _failure(
-    reason: str, model: CollisionModel, obstacles: Any, moving: Any, seconds: dict[str, float], checks: int = 0
+    reason: str,
+    model: CollisionModel,
+    obstacles: Any,
+    moving: Any,
+    seconds: dict[str, float],
+    checks: int = 0,
 ) -> TimedPlan:
     empty = np.zeros((0, model.subject.nq))
     numbers = (np.zeros(0), empty, False, math.nan, math.nan, checks, seconds)
@@ -345,9 +385,13 @@ def _speeds(model: CollisionModel, given: ArrayLike | None) -> np.ndarray:
     if given is None:
         rates = np.array(configurations.limits(model.subject).velocity, dtype=float)
         if not np.isfinite(rates).all():
-            raise InvalidInput(f'plan_in_time: robot "{model.subject.model.name}" says no speeds; give speeds=')
+            raise InvalidInput(
+                f'plan_in_time: robot "{model.subject.model.name}" says no speeds; give speeds='
+            )
         return rates
     listed = finite_doubles(given, "plan_in_time: speeds")
     if listed.shape not in ((), (nq,)) or not (listed > 0.0).all():
-        raise InvalidInput(f"plan_in_time: speeds is {listed.tolist()}, expected positive numbers, one or ({nq},)")
+        raise InvalidInput(
+            f"plan_in_time: speeds is {listed.tolist()}, expected positive numbers, one or ({nq},)"
+        )
     return np.broadcast_to(listed, (nq,)).astype(float)

@@ -1,4 +1,5 @@
-"""Jobs: problems laid out in memory for the machine code of rrt_connect.py, one or many side by side on threads."""
+"""Jobs: problems laid out in memory for the machine code of rrt_connect.py,
+one or many side by side on threads."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ ROWS = 1024  # of a tree at the beginning; twice as many each time it is full
 PATH_ROWS = 512
 FORMS = 64  # that are kept
 OPERATIONS = 2_000_000  # of a search, about
-TRIED, LEAST_PADDING = 256, 1e-4  # configurations that a padding is tried with; [m] below that none is taken
+# configurations that a padding is tried with; [m] below that none is taken
+TRIED, LEAST_PADDING = (
+    256,
+    1e-4,
+)
 _memory = threading.local()
 
 
@@ -77,11 +82,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Form:
-    """The words that jobs of one kind have in common, and where the rest of their one piece of memory is, in words.
+    """The words that jobs of one kind have in common,
+    and where the rest of their one piece of memory is, in words.
 
     words       addresses in them (at the places `addresses`) count from the beginning of the memory
-    tables      the slice of words that the obstacles bring;  numbers, goals, rows: where these begin;  size: of all
-    need        doubles of the arena
+    tables      the slice of words that the obstacles bring;  numbers, goals, rows: where these
+    begin;  size: of all need        doubles of the arena
     """
 
     words: np.ndarray
@@ -99,13 +105,17 @@ class Search:
 
     writer: type[SearchWriter] = SearchWriter
 
-    def __init__(self, model: CollisionModel, turns: Sequence[float], weights: Sequence[float]) -> None:
+    def __init__(
+        self, model: CollisionModel, turns: Sequence[float], weights: Sequence[float]
+    ) -> None:
         self.model, self.size = model, len(turns)
         self.nodes = table_of(turns, weights)
         writer = self.writer
         made = key(writer.__name__, tuple(turns), tuple(weights), *astuple(self.nodes))
         exports = ("run", "search", "shorten")
-        code = compiled(made, lambda module: write_search(module, self.size, turns, weights, writer), exports)
+        code = compiled(
+            made, lambda module: write_search(module, self.size, turns, weights, writer), exports
+        )
         self.run = code["run"]
         self.kernel = motions.kernel_of(model.tables)
         self.checker, header = self.kernel.load()
@@ -118,8 +128,8 @@ class Search:
     def padded(self, by: float) -> Search:
         """The same for shapes grown by a padding [m]; the code is the same.
 
-        Where parts of the robot are so near to each other that the padding alone makes most configurations touch, less
-        of it is taken.
+        Where parts of the robot are so near to each other that the padding alone makes most
+        configurations touch, less of it is taken.
         """
         if by not in self._padded:
             self._padded[by] = self._grown(by)
@@ -161,8 +171,13 @@ class Search:
             block[at + k * size : at + (k + 1) * size] = part
         block[form.goals : form.goals + goals.size] = goals.ravel()
         real = words.view(np.float64)
-        real[AT["bound"]], real[AT["per_length"]] = settings.bound, 0.0 if settings.bound >= FAR else 1.0
-        job = Job(words, block[form.rows :].reshape(room, size), [block, packed, obstacles], form.need)
+        real[AT["bound"]], real[AT["per_length"]] = (
+            settings.bound,
+            0.0 if settings.bound >= FAR else 1.0,
+        )
+        job = Job(
+            words, block[form.rows :].reshape(room, size), [block, packed, obstacles], form.need
+        )
         if path is not None:
             job.path[: len(path)] = path
             job["path_count"], job["status"] = len(path), SOLVED
@@ -170,7 +185,15 @@ class Search:
 
     def _form(self, settings: PlannerSettings, goals: int, room: int) -> Form:
         """The form of jobs with so many goals and rows of a path, made once."""
-        asked = (settings.step, settings.range, settings.radius, settings.shrink, settings.least_radius, goals, room)
+        asked = (
+            settings.step,
+            settings.range,
+            settings.radius,
+            settings.shrink,
+            settings.least_radius,
+            goals,
+            room,
+        )
         known = self._forms.get(asked)
         if known is None:
             if len(self._forms) > FORMS:
@@ -207,8 +230,15 @@ class Search:
         }
         for name, place in places.items():
             words[AT[name]] = 8 * place
-        addresses = np.array([*(AT[name] for name in places), *range(asked, asked + inputs), outputs])
-        whole = {"checker": self.checker.addresses["run"], "goal_count": goals, "turn": 1, "path_rows": room}
+        addresses = np.array(
+            [*(AT[name] for name in places), *range(asked, asked + inputs), outputs]
+        )
+        whole = {
+            "checker": self.checker.addresses["run"],
+            "goal_count": goals,
+            "turn": 1,
+            "path_rows": room,
+        }
         for name, value in whole.items():
             words[AT[name]] = value
         real = words.view(np.float64)
@@ -233,7 +263,11 @@ class Search:
 
     def _tree_sizes(self, capacity: int) -> dict[str, int]:
         """Words of each part of a tree of so many nodes."""
-        return dict.fromkeys(TREE[:-1], capacity) | {"rows": capacity * self.size} | self.nodes.rooms(capacity)
+        return (
+            dict.fromkeys(TREE[:-1], capacity)
+            | {"rows": capacity * self.size}
+            | self.nodes.rooms(capacity)
+        )
 
     def go_on(self, job: Job, most_iterations: int, arena: np.ndarray) -> int:
         """Search until this many iterations in all; gives the status."""
@@ -242,11 +276,16 @@ class Search:
         return job["status"]
 
     def in_portions(self, job: Job, portion: int, room: int, until: float) -> int:
-        """Search this many iterations at a time, until there is a path, no more time or no more room; the status."""
+        """Search this many iterations at a time, until there is a path,
+        no more time or no more room; the status."""
         arena = self.arena(job)
         most = portion
         while (status := self.go_on(job, most, arena)) != SOLVED:
-            if status in (START_TOUCHES, GOAL_TOUCHES) or time.perf_counter() > until or job["capacity"] >= room:
+            if (
+                status in (START_TOUCHES, GOAL_TOUCHES)
+                or time.perf_counter() > until
+                or job["capacity"] >= room
+            ):
                 break
             if status == FULL:
                 arena = self.grown(job, arena)
@@ -254,7 +293,8 @@ class Search:
         return status
 
     def run_all(self, jobs: Sequence[Job], most_iterations: int) -> None:
-        """Many jobs on threads, each in the memory of its thread: those that are not solved need a run of their own."""
+        """Many jobs on threads, each in the memory of its thread:
+        those that are not solved need a run of their own."""
         need = 0
         for job in jobs:
             job["most_iterations"], job["arena"] = most_iterations, 0
@@ -279,7 +319,10 @@ class Search:
 
     def grown(self, job: Job, arena: np.ndarray) -> np.ndarray:
         """Trees that are full in an arena of twice the size."""
-        before = {name: job[name] for name in (f"{tree}_{part}" for tree in ("first", "second") for part in TREE[:-1])}
+        before = {
+            name: job[name]
+            for name in (f"{tree}_{part}" for tree in ("first", "second") for part in TREE[:-1])
+        }
         sizes = self._tree_sizes(job["capacity"])
         self.lay_out(job, 2 * job["capacity"])
         larger = np.empty(job.need)

@@ -1,4 +1,5 @@
-"""Joint grid: regular samples of some joints, and which of them are neighbours (Moore: one step in any joints).
+"""Joint grid: regular samples of some joints, and which of them are neighbours
+(Moore: one step in any joints).
 
 Neighbours are slices of one array shifted against another, so no list of pairs is ever made.
 """
@@ -19,7 +20,8 @@ TIE = 1e-9  # of a step: values that are no nearer than that are as near, and th
 
 @dataclass(frozen=True)
 class JointGrid:
-    """Values of each joint of the grid, ends included; a wrapped joint has its last value beside its first.
+    """Values of each joint of the grid, ends included;
+    a wrapped joint has its last value beside its first.
 
     values   one array (n_k,) a joint
     wraps    whether each joint goes round
@@ -65,7 +67,9 @@ class JointGrid:
 
     def unwrapped(self, q: np.ndarray) -> np.ndarray:
         """Joint values (m, d) of a way without jumps of whole turns where a joint goes round."""
-        return np.stack([np.unwrap(x) if wrap else x for x, wrap in zip(q.T, self.wraps, strict=True)], axis=1)
+        return np.stack(
+            [np.unwrap(x) if wrap else x for x, wrap in zip(q.T, self.wraps, strict=True)], axis=1
+        )
 
     def beside(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Joint values b (m, d), whole turns away where that is nearer to a (m, d)."""
@@ -73,7 +77,8 @@ class JointGrid:
         return b - turns * np.rint((b - a) / (2 * math.pi))
 
     def pairs(self) -> Iterator[Pair]:
-        """Slices (here, there) that put every node beside one neighbour; each pair of neighbours comes up once."""
+        """Slices (here, there) that put every node beside one neighbour;
+        each pair of neighbours comes up once."""
         for offset in _half_neighbourhood(len(self.shape)):
             sides = [self._sides(k, step) for k, step in enumerate(offset)]
             for combination in itertools.product(*sides):
@@ -82,7 +87,8 @@ class JointGrid:
 
     @cached_property
     def lines(self) -> np.ndarray:
-        """(m, 3): `pairs` as lines along the last joint: where each begins here and there, and how long it is."""
+        """(m, 3): `pairs` as lines along the last joint: where each begins here and there,
+        and how long it is."""
         numbers = np.arange(self.size).reshape(self.shape)
         rows = [np.empty((0, 3), dtype=np.int64)]
         for here, there in self.pairs():
@@ -103,13 +109,16 @@ class JointGrid:
         return sides if step > 0 else [(there, here) for here, there in sides]
 
     def steps(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(from, to) numbers of neighbours, from each of some nodes (n,) in half of all directions."""
+        """(from, to) numbers of neighbours, from each of some nodes (n,) in half of all
+        directions."""
         places = np.unravel_index(numbers, self.shape)
         strides = np.cumprod((1, *self.shape[:0:-1]))[::-1]
         for offset in _half_neighbourhood(len(self.shape)):
             exists = np.ones(len(numbers), dtype=bool)
             there = numbers.copy()
-            for place, step, n, wrap, stride in zip(places, offset, self.shape, self.wraps, strides, strict=True):
+            for place, step, n, wrap, stride in zip(
+                places, offset, self.shape, self.wraps, strides, strict=True
+            ):
                 if step and wrap and n > 2:
                     there += ((place + step) % n - place) * stride
                 elif step:
@@ -119,7 +128,8 @@ class JointGrid:
 
     @property
     def edge_count(self) -> int:
-        """Pairs of neighbours: (prod(3 n_k - 2) - prod n_k) / 2 without wrapping. Source: [Corves2022] eq. 7."""
+        """Pairs of neighbours: (prod(3 n_k - 2) - prod n_k) / 2 without wrapping. Source:
+        [Corves2022] eq. 7."""
         total = 1
         for n, wrap in zip(self.shape, self.wraps, strict=True):
             total *= 3 * n if wrap and n > 2 else 3 * n - 2

@@ -1,11 +1,14 @@
-"""Kinematic graph: a map of all configurations that place a point, and of how its branches hang together.
+"""Kinematic graph: a map of all configurations that place a point,
+and of how its branches hang together.
 
-Joints are sampled on a grid, samples are sorted into voxels of the point's position, and samples that share a voxel and
-hang together in the joint grid become one vertex: elbow up and elbow down in one voxel stay two vertices. The map is 10
-to 1000 times smaller than the grid, is the same every time, and its cheapest ways are certified.
+Joints are sampled on a grid, samples are sorted into voxels of the point's position, and samples
+that share a voxel and hang together in the joint grid become one vertex: elbow up and elbow down in
+one voxel stay two vertices. The map is 10 to 1000 times smaller than the grid, is the same every
+time, and its cheapest ways are certified.
 
-Source: [Corves2022]. Its cost (11) with heuristic (12), its range that is one sample too long, and its test of
-collisions at the means of vertices stand in reproduce/paper_06.py; here ways are optimal and every node is tested.
+Source: [Corves2022]. Its cost (11) with heuristic (12), its range that is one sample too long, and
+its test of collisions at the means of vertices stand in reproduce/paper_06.py; here ways are
+optimal and every node is tested.
 """
 
 from __future__ import annotations
@@ -85,10 +88,12 @@ class KinematicGraph:
     ) -> KinematicGraph:
         """The map of a robot's point (any frame).
 
-        joint_resolution   step of the grid [rad, m], one number or one a joint; fitted so that both ends are met
+        joint_resolution   step of the grid [rad, m], one number or one a joint; fitted so that both
+                           ends are met
         voxel_size         side of the voxels [m], which are centred at whole multiples of it
         ranges             (d, 2) of the joints; left out: their limits
-        joints             which joints; left out: those that move the point; the others stand at neutral
+        joints             which joints; left out: those that move the point; the others stand at
+                           neutral
         wrap               "continuous": joints without limits go round
         time_limit: seconds after which it ends with NotPossible; None: as long as it takes
         """
@@ -106,14 +111,32 @@ class KinematicGraph:
             positions = all_positions(subject, point, grid, columns)
             voxels, voxel_of_node = distinct_cells(cells_of(positions, size))
             empty = np.empty((0, 2), dtype=np.int64)
-            graph = cls(subject, point, grid, columns, size, positions, voxel_of_node, voxels, voxel_of_node, empty)
+            graph = cls(
+                subject,
+                point,
+                grid,
+                columns,
+                size,
+                positions,
+                voxel_of_node,
+                voxels,
+                voxel_of_node,
+                empty,
+            )
             graph._warn_of_holes()
             return graph._clustered(voxel_of_node)
 
     def save(self, file: str | os.PathLike[str]) -> Path:
-        """The map without obstacles as an .npz file; `with_obstacles` brings them again after `load`."""
-        whole = self if self.blocked is None else self.without_nodes(np.zeros(self.grid.size, dtype=bool))
-        parts = {name: getattr(whole, name) for name in (*graph_files.ARRAYS, "point", "voxel_size")}
+        """The map without obstacles as an .npz file;
+        `with_obstacles` brings them again after `load`."""
+        whole = (
+            self
+            if self.blocked is None
+            else self.without_nodes(np.zeros(self.grid.size, dtype=bool))
+        )
+        parts = {
+            name: getattr(whole, name) for name in (*graph_files.ARRAYS, "point", "voxel_size")
+        }
         return graph_files.write(file, self.subject, parts, self.grid, self.columns)
 
     @classmethod
@@ -148,7 +171,9 @@ class KinematicGraph:
                 q[:, k] = np.arctan2(sine, cosine)
             else:
                 q[:, k] = np.bincount(label, own, n) / count
-        place = np.stack([np.bincount(label, x, n) / count for x in self.positions[inside].T], axis=1)
+        place = np.stack(
+            [np.bincount(label, x, n) / count for x in self.positions[inside].T], axis=1
+        )
         first = np.full(n, -1, dtype=np.int64)
         first[label[::-1]] = np.flatnonzero(inside)[::-1]
         return Vertices(q, place, count, self.voxel_of_node[first])
@@ -158,20 +183,27 @@ class KinematicGraph:
         node = self.node_of(q, "vertex_of: q")
         vertex = int(self.vertex_of_node[node])
         if vertex < 0:
-            raise InvalidInput(f"vertex_of: the configuration {self.shown(node)} is blocked by an obstacle")
+            raise InvalidInput(
+                f"vertex_of: the configuration {self.shown(node)} is blocked by an obstacle"
+            )
         return vertex
 
     def vertices_at(self, position: ArrayLike) -> np.ndarray:
         """All vertices whose voxel holds a position (3,): the branches that reach it."""
         cell = cells_of(finite(position, (3,), "vertices_at: position"), self.voxel_size)
         which = np.flatnonzero((self.voxels == cell).all(axis=1))
-        return np.flatnonzero(self.vertices.voxel == which[0]) if len(which) else np.empty(0, dtype=np.int64)
+        return (
+            np.flatnonzero(self.vertices.voxel == which[0])
+            if len(which)
+            else np.empty(0, dtype=np.int64)
+        )
 
     @cached_property
     def holes(self) -> np.ndarray:
         """(m, 3) indices of voxels that the point reaches between grid nodes but no node lies in.
 
-        Found by sampling each grid cell finer, so that the point moves less than half a voxel between samples.
+        Found by sampling each grid cell finer, so that the point moves less than half a voxel
+        between samples.
         """
         fine = max(1, math.ceil(2.0 * self._largest_step / self.voxel_size))
         values = tuple(
@@ -191,11 +223,13 @@ class KinematicGraph:
     # ways through it
 
     def vertex_costs(self, start: ArrayLike, cost: Cost = "task") -> np.ndarray:
-        """(n,): least cost from the vertex of a configuration to every vertex, inf where there is no way."""
+        """(n,): least cost from the vertex of a configuration to every vertex,
+        inf where there is no way."""
         return costs_from(self._graph(cost), self.vertex_of(start))
 
     def node_costs(self, start: ArrayLike, cost: str = "task") -> np.ndarray:
-        """(N,): least cost along grid steps from the node nearest to a configuration to every node."""
+        """(N,): least cost along grid steps from the node nearest to a configuration to every
+        node."""
         node, free = self.node_of(start, "node_costs: start"), self.vertex_of_node >= 0
         costs = np.full(self.grid.size, math.inf)
         if free[node]:
@@ -216,10 +250,13 @@ class KinematicGraph:
         *,
         time_limit: float | None = None,
     ) -> GraphPlan:
-        """The cheapest way from a configuration (nq,) to a position (3,) of the point, or to a configuration (nq,).
+        """The cheapest way from a configuration (nq,) to a position (3,) of the point,
+        or to a configuration (nq,).
 
-        goal_is     "position" or "configuration"; None: by the shape of the goal, a position where nq is 3
-        tolerance   goal vertices are all whose mean position is this near to the goal [m], beside those of its voxel
+        goal_is     "position" or "configuration"; None: by the shape of the goal, a position where
+                    nq is 3
+        tolerance   goal vertices are all whose mean position is this near to the goal [m], beside
+                    those of its voxel
         certify     with obstacles: every step is proved free; steps that are not are planned around
         time_limit  seconds after which it ends with NotPossible; None: as long as it takes
         """
@@ -239,13 +276,18 @@ class KinematicGraph:
         bound = self._bound(cost, goals) if heuristic is None else heuristic(vertices, goals)
         bound = np.asarray(bound, dtype=float)
         if bound.shape != (len(vertices),) or not np.isfinite(bound).all():
-            raise InvalidInput(f"plan: heuristic gave shape {bound.shape}, expected finite numbers ({len(vertices)},)")
+            raise InvalidInput(
+                f"plan: heuristic gave shape {bound.shape}, expected finite numbers "
+                f"({len(vertices)},)"
+            )
         sure = (cost in COSTS and heuristic is None) or admissible(graph, goals, bound)
         way = cheapest_way(graph, int(self.vertex_of_node[first]), goals, bound)
         share = way.expanded / len(vertices)
         if not way.vertices:
             reason = f"no way at this resolution ({self._resolution})"
-            return GraphPlan(False, reason, expanded=way.expanded, explored=share, certified_optimal=sure)
+            return GraphPlan(
+                False, reason, expanded=way.expanded, explored=share, certified_optimal=sure
+            )
         measure = cost if isinstance(cost, str) else "joint"
         refined = refine(self, first, last, way, goals, measure, certify)
         if refined.leaves:  # every way inside the cheapest vertices touches between nodes
@@ -263,20 +305,28 @@ class KinematicGraph:
     # obstacles
 
     def with_obstacles(self, model: Any, obstacles: Any) -> KinematicGraph:
-        """The map without the nodes that collide: they are tested in one batch, and touched vertices are split again.
+        """The map without the nodes that collide: they are tested in one batch,
+        and touched vertices are split again.
 
-        model       a collision model of the same robot, with `collides(q, obstacles)` and `certify_motion`
+        model       a collision model of the same robot, with `collides(q, obstacles)` and
+                    `certify_motion`
         """
         hit = np.empty(self.grid.size, dtype=bool)
         for begin, end in chunks(self.grid.size):
-            hit[begin:end] = model.collides(self._whole(self.grid.nodes(np.arange(begin, end))), obstacles)
+            hit[begin:end] = model.collides(
+                self._whole(self.grid.nodes(np.arange(begin, end))), obstacles
+            )
         return self.without_nodes(hit, (model, obstacles))
 
-    def without_nodes(self, blocked: ArrayLike, obstacles: tuple[Any, Any] | None = None) -> KinematicGraph:
+    def without_nodes(
+        self, blocked: ArrayLike, obstacles: tuple[Any, Any] | None = None
+    ) -> KinematicGraph:
         """The map without some nodes (N,) of the grid; without any it is the first map again."""
         hit = np.asarray(blocked)
         if hit.shape != (self.grid.size,) or hit.dtype != bool:
-            raise InvalidInput(f"without_nodes: blocked has shape {hit.shape}, expected flags ({self.grid.size},)")
+            raise InvalidInput(
+                f"without_nodes: blocked has shape {hit.shape}, expected flags ({self.grid.size},)"
+            )
         fresh = replace(self, blocked=hit if hit.any() else None, obstacles=obstacles)
         return fresh._clustered(np.where(hit, BLOCKED, self.voxel_of_node))
 
@@ -302,10 +352,14 @@ class KinematicGraph:
     def _made_graph(self, cost: Cost) -> csr_array:
         vertices, (a, b) = self.vertices, self.edges.T
         if callable(cost):
-            there, back = (np.asarray(cost(vertices, x, y), dtype=float) for x, y in ((a, b), (b, a)))
+            there, back = (
+                np.asarray(cost(vertices, x, y), dtype=float) for x, y in ((a, b), (b, a))
+            )
             for costs in (there, back):
                 if costs.shape != (len(a),) or not (costs >= 0.0).all():
-                    raise InvalidInput(f"plan: cost gave shape {costs.shape}, expected numbers >= 0 ({len(a)},)")
+                    raise InvalidInput(
+                        f"plan: cost gave shape {costs.shape}, expected numbers >= 0 ({len(a)},)"
+                    )
             return adjacency(self.edges, there, back, len(vertices))
         choice(cost, COSTS, "plan: cost")
         if cost == "joint":
@@ -319,12 +373,15 @@ class KinematicGraph:
 
     @cached_property
     def _lost_dexterity(self) -> np.ndarray:
-        """1 - mu / mu_max of every vertex, mu = sqrt(det(J J')) over the directions in which the point moves at all.
+        """1 - mu / mu_max of every vertex, mu = sqrt(det(J J')) over the directions in which the
+        point moves at all.
 
-        A way costs its length times 1 plus this, which keeps the straight distance a lower bound; the paper's (11)
-        squares lengths, and its heuristic (12) is not admissible.
+        A way costs its length times 1 plus this, which keeps the straight distance a lower bound;
+        the paper's (11) squares lengths, and its heuristic (12) is not admissible.
         """
-        J = quantities.evaluate(self.subject, "jacobian", {"q": self._whole(self.vertices.q)}, self.point)
+        J = quantities.evaluate(
+            self.subject, "jacobian", {"q": self._whole(self.vertices.q)}, self.point
+        )
         J = J[:, :3, self._velocity_columns()]
         sizes = np.linalg.svd(J, compute_uv=False)
         rank = max(1, int((sizes.max(axis=0) > 1e-9 * sizes.max()).sum()))
@@ -336,14 +393,17 @@ class KinematicGraph:
         return [starts[column] for column in self.columns]
 
     def _bound(self, cost: Cost, goals: np.ndarray) -> np.ndarray:
-        """What a way costs at least: the straight distance to the nearest goal; nothing for a user's own cost."""
+        """What a way costs at least: the straight distance to the nearest goal;
+        nothing for a user's own cost."""
         vertices = self.vertices
         if callable(cost):
             return np.zeros(len(vertices))
         if cost == "joint":
             every = [self.grid.apart(vertices.q, vertices.q[g]) for g in goals]
         else:
-            every = [np.linalg.norm(vertices.position - vertices.position[g], axis=1) for g in goals]
+            every = [
+                np.linalg.norm(vertices.position - vertices.position[g], axis=1) for g in goals
+            ]
         return np.min(every, axis=0)
 
     def node_of(self, q: ArrayLike, who: str) -> int:
@@ -361,7 +421,9 @@ class KinematicGraph:
     def outside(self, q: np.ndarray) -> str:
         """Which joint of a configuration lies outside the ranges, or nothing."""
         q = finite(q, (self.subject.nq,), "outside: q")
-        for k, (column, values, wrap) in enumerate(zip(self.columns, self.grid.values, self.grid.wraps, strict=True)):
+        for k, (column, values, wrap) in enumerate(
+            zip(self.columns, self.grid.values, self.grid.wraps, strict=True)
+        ):
             slack = (values[1] - values[0]) / 2 if len(values) > 1 else math.inf
             if not wrap and not values[0] - slack <= q[column] <= values[-1] + slack:
                 return f"joint {k} is {q[column]:.4g}, range {values[0]:.4g} .. {values[-1]:.4g}"
@@ -390,8 +452,10 @@ class KinematicGraph:
     def _warn_of_holes(self) -> None:
         if self._largest_step > self.voxel_size:
             log.warning(
-                "KinematicGraph: the point moves up to %.3g m in one grid step and voxels are %.3g m: some voxels stay "
-                "empty that the point does reach (graph.holes); lower joint_resolution or raise voxel_size",
+                "KinematicGraph: the point moves up to %.3g m in one grid step and voxels are %.3g "
+                "m: some voxels stay "
+                "empty that the point does reach (graph.holes); lower joint_resolution or raise "
+                "voxel_size",
                 self._largest_step,
                 self.voxel_size,
             )

@@ -1,4 +1,5 @@
-"""Motion calls: how a routine asks the collision checker's machine code whether a straight motion is free."""
+"""Motion calls: how a routine asks the collision checker's machine code whether a straight motion
+is free."""
 
 from __future__ import annotations
 
@@ -8,14 +9,28 @@ from llvmlite import ir
 
 from linkwork.engine.routines import Doubles, Record, Routine, Value
 
-ASKING = ("checker", "words", "strides", "outputs", "from", "way", "intervals", "hit", "per_step", "checks")
-"""Words of a job that `is_free` reads: the checker's code, its arguments, and buffers of these for one motion."""
+ASKING = (
+    "checker",
+    "words",
+    "strides",
+    "outputs",
+    "from",
+    "way",
+    "intervals",
+    "hit",
+    "per_step",
+    "checks",
+)
+"""Words of a job that `is_free` reads: the checker's code, its arguments,
+and buffers of these for one motion."""
 
 
 def write_is_free(module: ir.Module, size: int, names: Sequence[str]) -> ir.Function:
-    """Define is_free(job, scratch, start, way) -> 1 if no sample of start + t way touches anything, t in 0 .. 1.
+    """Define is_free(job, scratch, start, way) -> 1 if no sample of start + t way touches anything,
+    t in 0 .. 1.
 
-    The start itself is known to be free, so that samples 1 .. N are asked: a motion of N steps fills N lanes.
+    The start itself is known to be free, so that samples 1 .. N are asked: a motion of N steps
+    fills N lanes.
     """
     r = Routine(module, "is_free", 4)
     job_at, scratch, start_at, way_at = r.arguments

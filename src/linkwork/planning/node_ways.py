@@ -1,10 +1,11 @@
-"""Node ways: a way through the nodes of a kinematic graph inside the vertices of a way, each step proved free.
+"""Node ways: a way through the nodes of a kinematic graph inside the vertices of a way,
+each step proved free.
 
-A way through vertices says nothing about the motion between two means. Its nodes do: one grid step after the other,
-inside these vertices and those that touch them; with obstacles every step is certified, and steps that are not are gone
-around. What refuses one step, a thin wall, refuses its neighbours too: they are asked along with it, and so on along
-the wall, so that the next way does not meet it one step further on. Where no way is left there, all nodes of the map
-are asked.
+A way through vertices says nothing about the motion between two means. Its nodes do: one grid step
+after the other, inside these vertices and those that touch them; with obstacles every step is
+certified, and steps that are not are gone around. What refuses one step, a thin wall, refuses its
+neighbours too: they are asked along with it, and so on along the wall, so that the next way does
+not meet it one step further on. Where no way is left there, all nodes of the map are asked.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ ALONG = 400_000
 
 @dataclass(frozen=True)
 class NodeWay:
-    """A way (m, nq) through nodes, its cost, the vertices that it passes; free: None where nothing was proved.
+    """A way (m, nq) through nodes, its cost, the vertices that it passes; free:
+    None where nothing was proved.
 
     leaves   it is another way than the one through vertices, which cannot be proved
     """
@@ -48,7 +50,13 @@ class NodeWay:
 
 
 def refine(
-    graph: KinematicGraph, first: int, last: int | None, way: Way, goals: np.ndarray, cost: str, certify: bool
+    graph: KinematicGraph,
+    first: int,
+    last: int | None,
+    way: Way,
+    goals: np.ndarray,
+    cost: str,
+    certify: bool,
 ) -> NodeWay:
     """From a node along a way to a node, or to any node of the way's last vertex."""
     owner = graph.vertex_of_node
@@ -63,7 +71,12 @@ def refine(
 
 
 def _proved(
-    graph: KinematicGraph, first: int, ends: np.ndarray, inside: np.ndarray, cost: str, certify: bool
+    graph: KinematicGraph,
+    first: int,
+    ends: np.ndarray,
+    inside: np.ndarray,
+    cost: str,
+    certify: bool,
 ) -> NodeWay:
     """The cheapest way among some nodes (N,) flags whose steps are all proved."""
     steps = _Steps(graph, inside, cost)
@@ -85,7 +98,8 @@ def _proved(
 
 
 class _Steps:
-    """Grid steps among some nodes (N,) flags, by their number among them; refused ones cost more than any way.
+    """Grid steps among some nodes (N,) flags, by their number among them;
+    refused ones cost more than any way.
 
     numbers   of these nodes in the grid;  place (N,): their numbers here, -1 elsewhere
     costs     from row to column; both directions of a step are two entries of it
@@ -108,7 +122,10 @@ class _Steps:
     @cached_property
     def _back(self) -> np.ndarray:
         """The entry of every step in the other direction."""
-        counted = csr_array((np.arange(self.costs.nnz), self.costs.indices, self.costs.indptr), shape=self.costs.shape)
+        counted = csr_array(
+            (np.arange(self.costs.nnz), self.costs.indices, self.costs.indptr),
+            shape=self.costs.shape,
+        )
         turned = counted.T.tocsr()
         turned.sort_indices()
         return turned.data
@@ -121,7 +138,8 @@ class _Steps:
         return np.array(places, dtype=np.int64)
 
     def refused(self, entries: np.ndarray) -> np.ndarray:
-        """Those of some entries that cannot be proved free; asked once each, and dearer than any way from then on."""
+        """Those of some entries that cannot be proved free; asked once each,
+        and dearer than any way from then on."""
         fresh = np.unique(np.minimum(entries, self._back[entries])) if len(entries) else entries
         fresh = fresh[~self._asked[fresh]]
         for begin in range(0, len(fresh), AT_ONCE):
@@ -138,7 +156,9 @@ class _Steps:
         asked = 0
         while len(refused) and asked < ALONG:
             ends = np.unique(np.concatenate([self._rows[refused], self.costs.indices[refused]]))
-            near = self._entries(np.unique(np.concatenate([ends, self.costs.indices[self._entries(ends)]])))
+            near = self._entries(
+                np.unique(np.concatenate([ends, self.costs.indices[self._entries(ends)]]))
+            )
             near = near[~seen[self._rows[near]]]
             seen[self._rows[near]] = True
             asked += len(near)
@@ -153,8 +173,13 @@ class _Steps:
     def _free(self, entries: np.ndarray) -> np.ndarray:
         graph = self._graph
         assert graph.obstacles is not None
-        a, b = (graph.grid.nodes(self.numbers[x[entries]]) for x in (self._rows, self.costs.indices))
-        ends = (whole_configurations(graph.subject, x, graph.columns) for x in (a, graph.grid.beside(a, b)))
+        a, b = (
+            graph.grid.nodes(self.numbers[x[entries]]) for x in (self._rows, self.costs.indices)
+        )
+        ends = (
+            whole_configurations(graph.subject, x, graph.columns)
+            for x in (a, graph.grid.beside(a, b))
+        )
         model, obstacles = graph.obstacles
         return np.asarray(model.certify_motion(*ends, obstacles).free)
 
@@ -165,7 +190,8 @@ def _passed(vertices: np.ndarray) -> np.ndarray:
 
 
 def _corridor(graph: KinematicGraph, way: tuple[int, ...]) -> np.ndarray:
-    """Flags (n + 1,) of the way's vertices and all that touch them; the last flag is for blocked nodes."""
+    """Flags (n + 1,) of the way's vertices and all that touch them;
+    the last flag is for blocked nodes."""
     flags = np.zeros(len(graph.vertices) + 1, dtype=bool)
     flags[list(way)] = True
     a, b = graph.edges.T

@@ -1,8 +1,10 @@
-"""Paths on a manifold: ways between configurations that keep constraints all along, shorter and fine enough.
+"""Paths on a manifold: ways between configurations that keep constraints all along,
+shorter and fine enough.
 
-A way from a to b is the straight one, its points projected (all at once, in SIMD lanes), as long as neighbours stay
-neighbours. A path of straight motions leaves the manifold between its waypoints by about their distance squared; it
-is `fine` when no sample CHECKED apart leaves by more than HALF a tolerance, so that rounded corners stay within one.
+A way from a to b is the straight one, its points projected (all at once, in SIMD lanes), as long as
+neighbours stay neighbours. A path of straight motions leaves the manifold between its waypoints by
+about their distance squared; it is `fine` when no sample CHECKED apart leaves by more than HALF a
+tolerance, so that rounded corners stay within one.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ class OnManifold:
         return float(self.off(dense(path)[0]).max())
 
     def fine(self, path: np.ndarray) -> np.ndarray | None:
-        """The path with waypoints between, so that motions stay within the tolerance; None where it breaks."""
+        """The path with waypoints between, so that motions stay within the tolerance;
+        None where it breaks."""
         rough = np.ones(len(path) - 1, dtype=bool)  # motions that may still leave
         while rough.any() and len(path) <= MOST_WAYPOINTS:
             ways = np.diff(path, axis=0)
@@ -49,7 +52,9 @@ class OnManifold:
             split = motions[(self.off(inner).max(axis=1) > HALF) & (lengths > SHORTEST)]
             middle = path[split] + 0.5 * ways[split]
             rows, kept = self.manifold.projected(middle, self.numbers, FEW)
-            apart = np.linalg.norm(rows - middle, axis=1) > 0.5 * np.linalg.norm(ways[split], axis=1)
+            apart = np.linalg.norm(rows - middle, axis=1) > 0.5 * np.linalg.norm(
+                ways[split], axis=1
+            )
             if not kept.all() or apart.any():
                 return None
             rough[:] = False
@@ -59,7 +64,8 @@ class OnManifold:
         return path if self.worst(path) <= 1.0 else None
 
     def ways(self, first: np.ndarray, last: np.ndarray, step: float) -> list[np.ndarray | None]:
-        """For each pair of rows (k, nq) the projected way between them, points about `step` apart; None: it breaks."""
+        """For each pair of rows (k, nq) the projected way between them, points about `step` apart;
+        None: it breaks."""
         spans = self.space.difference(first, last)
         lengths = np.sqrt(np.einsum("ij,ij->i", spans, spans))
         counts = np.maximum(np.ceil(lengths / step), 1).astype(int)
@@ -76,11 +82,15 @@ class OnManifold:
         good = np.ones(len(first), dtype=bool)
         good[pair[~kept]] = False
         good[pair[1:][~near]] = False
-        return [way if fine else None for way, fine in zip(np.split(rows, begins[1:]), good, strict=True)]
+        return [
+            way if fine else None
+            for way, fine in zip(np.split(rows, begins[1:]), good, strict=True)
+        ]
 
 
 def dense(path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a path of straight motions at most CHECKED apart, and the motion that each belongs to."""
+    """Points of a path of straight motions at most CHECKED apart,
+    and the motion that each belongs to."""
     ways = np.diff(path, axis=0)
     counts = np.maximum(np.ceil(np.linalg.norm(ways, axis=1) / CHECKED), 2).astype(int)
     motion = np.repeat(np.arange(len(ways)), counts)
@@ -92,7 +102,8 @@ def dense(path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def shortened_on(
     on: OnManifold, path: np.ndarray, free: Any, step: float, generator: np.random.Generator
 ) -> np.ndarray:
-    """The path with shortcuts along the manifold: pairs of waypoints whose projected way is shorter and free.
+    """The path with shortcuts along the manifold:
+    pairs of waypoints whose projected way is shorter and free.
 
     free   tells of motions (k, nq), (k, nq) which touch nothing
     """
@@ -123,12 +134,15 @@ def shortened_on(
 
 
 def _apart(better: list[Any], free: Any) -> list[Any]:
-    """Shortcuts that are free and do not overlap, the greatest gain first; all asked of the checker at once."""
+    """Shortcuts that are free and do not overlap, the greatest gain first;
+    all asked of the checker at once."""
     if not better:
         return []
     starts = np.concatenate([way[:-1] for *_, way in better])
     stops = np.concatenate([way[1:] for *_, way in better])
-    verdicts = np.split(np.atleast_1d(free(starts, stops)), np.cumsum([len(way) - 1 for *_, way in better])[:-1])
+    verdicts = np.split(
+        np.atleast_1d(free(starts, stops)), np.cumsum([len(way) - 1 for *_, way in better])[:-1]
+    )
     taken: list[Any] = []
     for row, verdict in zip(better, verdicts, strict=True):
         if verdict.all() and all(row[2] <= a or b <= row[1] for _, a, b, _ in taken):

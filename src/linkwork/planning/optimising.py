@@ -1,14 +1,17 @@
-"""Optimised paths: least acceleration and length at some clearance, by Gauss-Newton steps that keep the path free.
+"""Optimised paths: least acceleration and length at some clearance,
+by Gauss-Newton steps that keep the path free.
 
-A path is N points x_i, i even in time, both ends fixed. With D1, D2 its first and second differences and d_i, g_i the
-distance of the nearest shapes at x_i and its exact gradient by the joints,
+A path is N points x_i, i even in time, both ends fixed. With D1, D2 its first and second
+differences and d_i, g_i the distance of the nearest shapes at x_i and its exact gradient by the
+joints,
 
     minimise   BEND N^3 |D2 x|^2 + N |D1 x|^2 + push sum_i max(0, clearance - d_i)^2 N
 
-Hinges that are active are linearised: one block-banded system a step, damped as Levenberg does. Shapes that are not
-the nearest, and that the step would run into, take part as planes (planes.py). A step is taken only if the objective
-falls and every motion between the points is *proved* free, so that no answer is worse than its seed. First missing
-clearance counts much (away from what is near), then less (smooth); the answer is the best by the latter.
+Hinges that are active are linearised: one block-banded system a step, damped as Levenberg does.
+Shapes that are not the nearest, and that the step would run into, take part as planes (planes.py).
+A step is taken only if the objective falls and every motion between the points is *proved* free, so
+that no answer is worse than its seed. First missing clearance counts much (away from what is near),
+then less (smooth); the answer is the best by the latter.
 Source: [Ratliff2009] (objective), [Levenberg1944] (damping), [Kiwiel1990] (planes).
 """
 
@@ -36,7 +39,11 @@ POINTS = 96
 ITERATIONS = 40
 MOST_SEEDS = 1000
 BEND = 0.02  # what acceleration counts, against the length squared
-PUSHES = (2e5, 5e4)  # what missing clearance counts [1/m^2]: first away from what is near, then smooth
+# what missing clearance counts [1/m^2]: first away from what is near, then smooth
+PUSHES = (
+    2e5,
+    5e4,
+)
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e-6, 1e6
 ENOUGH = 2e-3  # a share of the objective: steps that gain less are the last
 TIRED = 3  # of them in a row
@@ -57,24 +64,32 @@ def optimise(
 ) -> Any:
     """Smoother and shorter paths, certified at every step, from paths that are free.
 
-    paths        a path (m, nq), a Plan, or several of either (`Plans`, a list), improved side by side
+    paths        a path (m, nq), a Plan, or several of either (`Plans`, a list), improved side by
+                 side
     obstacles    of all paths; None: those of each Plan
-    seeds        from how many paths each answer comes: the given one and, above 1, others that the planner finds
-                 between its ends; the best is taken
+    seeds        from how many paths each answer comes: the given one and, above 1, others that the
+                 planner finds between its ends; the best is taken
     clearance    [m] that is aimed at where there is room
     points       of an answer, even in time; iterations: at most; seed: of the planner
     time_limit   seconds after which it ends with NotPossible; None: as long as it takes
-    Gives a Plan, or Plans for several; `path` (points, nq), `certified`. A path that cannot be improved comes back.
+    Gives a Plan, or Plans for several; `path` (points, nq), `certified`. A path that cannot be
+    improved comes back.
     """
-    around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    around = (
+        obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    )
     aim = number(clearance, "optimise: clearance")
     if not aim >= 0.0:
-        raise InvalidInput(f"optimise: clearance is {aim:g}, expected a distance that is not negative [m]")
+        raise InvalidInput(
+            f"optimise: clearance is {aim:g}, expected a distance that is not negative [m]"
+        )
     deadlines.counted(seeds, "optimise: seeds", 1, MOST_SEEDS)
     for label, value, least in (("points", points, 5), ("iterations", iterations, 0)):
         whole(value, f"optimise: {label}", least, f"a whole number, at least {least}")
     space = space_of(model, None, None, "optimise")
-    one = isinstance(paths, Plan) or (not isinstance(paths, (Plans, list, tuple)) and np.ndim(paths) == 2)
+    one = isinstance(paths, Plan) or (
+        not isinstance(paths, (Plans, list, tuple)) and np.ndim(paths) == 2
+    )
     one = one or (isinstance(paths, (list, tuple)) and all(np.ndim(row) == 1 for row in paths))
     clock = time.perf_counter()
     asked = []
@@ -87,7 +102,8 @@ def optimise(
             begun += [other.path] if other.success else []
         asked.append((scene, begun))
     answers: list[Any] = [None] * len(asked)
-    for scene in {id(scene): scene for scene, _ in asked}.values():  # paths of one scene side by side
+    # paths of one scene side by side
+    for scene in {id(scene): scene for scene, _ in asked}.values():
         members = [k for k, (around_k, _) in enumerate(asked) if around_k is scene]
         seeds_of = [asked[k][1] for k in members]
         better = _best(model, space, seeds_of, scene, aim, int(points), int(iterations))
@@ -136,7 +152,8 @@ def _best(
 
 
 def spread(path: np.ndarray, points: int) -> np.ndarray:
-    """Points along a path of straight motions, about evenly, every waypoint among them: the same motions."""
+    """Points along a path of straight motions, about evenly, every waypoint among them:
+    the same motions."""
     lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
     if len(path) == points:
         return path
@@ -146,7 +163,10 @@ def spread(path: np.ndarray, points: int) -> np.ndarray:
         counts[int(np.argmax(np.where(counts > 1, counts - share, -np.inf)))] -= 1
     while counts.sum() < points - 1:
         counts[int(np.argmax(share / counts))] += 1
-    parts = [a + (b - a) * np.arange(n)[:, None] / n for a, b, n in zip(path[:-1], path[1:], counts, strict=True)]
+    parts = [
+        a + (b - a) * np.arange(n)[:, None] / n
+        for a, b, n in zip(path[:-1], path[1:], counts, strict=True)
+    ]
     return np.concatenate([*parts, path[-1:]])
 
 
@@ -158,8 +178,8 @@ def squared_acceleration(path: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class _Value:
-    """Of paths (b, n, nq): length squared and bending (b,), missing clearance squared (b,), distances (b, n) and their
-    gradients (b, n, nq)."""
+    """Of paths (b, n, nq): length squared and bending (b,), missing clearance squared (b,),
+    distances (b, n) and their gradients (b, n, nq)."""
 
     smooth: np.ndarray
     missing: np.ndarray
@@ -205,7 +225,9 @@ class _Descent:
             self.damping[:], self.tired[:] = FIRST_DAMPING, 0
             until = iterations * (phase + 1) // len(PUSHES)
             while steps < until:
-                active = np.flatnonzero(self.proved & (self.tired < TIRED) & (self.damping < MOST_DAMPING))
+                active = np.flatnonzero(
+                    self.proved & (self.tired < TIRED) & (self.damping < MOST_DAMPING)
+                )
                 if not len(active):
                     break
                 deadlines.check()
@@ -256,8 +278,8 @@ class _Descent:
         return np.all(self.model.certify_motion(x[:, :-1], x[:, 1:], self.obstacles).free, axis=1)
 
     def _step(self, k: int, push: float) -> np.ndarray:
-        """The damped Gauss-Newton step (n - 2, nq) of one path: first with the nearest pair of shapes at each point,
-        then with the planes that this would break."""
+        """The damped Gauss-Newton step (n - 2, nq) of one path: first with the nearest pair of
+        shapes at each point, then with the planes that this would break."""
         x, weight = self.x[k, 1:-1], push / (self.count - 1)
         distance, gradient = self.now.distance[k, 1:-1], self.now.gradient[k, 1:-1]
         missing = np.maximum(self.aim - distance, 0.0)
@@ -274,7 +296,8 @@ class _Descent:
         return _solved(banded, pull + weight * missing[:, None] * slope)
 
     def _add_squares(self, banded: np.ndarray, weight: float, slope: np.ndarray) -> None:
-        """weight g g' of each point to its block on the diagonal: band j holds entries (c + j, c)."""
+        """weight g g' of each point to its block on the diagonal: band j holds entries
+        (c + j, c)."""
         row, column, band, place = self.blocks
         banded[band, place] += weight * slope[:, row] * slope[:, column]
 
@@ -291,13 +314,16 @@ def _solved(banded: np.ndarray, pull: np.ndarray) -> np.ndarray:
     from scipy.linalg.lapack import dpbsv  # solveh_banded asks longer than this takes
 
     _, step, failed = dpbsv(banded, pull.ravel(), lower=1)
-    return step.reshape(pull.shape) if not failed else np.zeros_like(pull)  # not positive by rounding: more damping
+    # not positive by rounding: more damping
+    return step.reshape(pull.shape) if not failed else np.zeros_like(pull)
 
 
 def stiffness(count: int, size: int) -> np.ndarray:
-    """N D1'D1 + BEND N^3 D2'D2 at the inner points, for all joints, in lower banded form (2 size + 1, (n - 2) size)."""
+    """N D1'D1 + BEND N^3 D2'D2 at the inner points, for all joints,
+    in lower banded form (2 size + 1, (n - 2) size)."""
     inner, intervals = count - 2, count - 1
-    bending = np.full(inner, 6.0)  # D2'D2 has 1 -4 6 -4 1 in its rows, but nothing bends beyond the ends
+    # D2'D2 has 1 -4 6 -4 1 in its rows, but nothing bends beyond the ends
+    bending = np.full(inner, 6.0)
     bending[[0, -1]] -= 1.0
     bands = np.array([2.0 * intervals, -intervals, 0.0])[:, None] + np.zeros(inner)
     bands += BEND * intervals**3 * np.stack([bending, np.full(inner, -4.0), np.ones(inner)])

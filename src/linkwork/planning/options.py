@@ -47,8 +47,12 @@ def completed(given: Mapping[str, Any], who: str) -> dict[str, Any]:
     whole = {**DEFAULTS, **given}
     for name in ("shorten", "certify"):
         whole[name] = flag(whole[name], f"{who}: {name}")
-    limit = np.inf if whole["time_limit"] is None else number(whole["time_limit"], f"{who}: time_limit")
+    limit = (
+        np.inf if whole["time_limit"] is None else number(whole["time_limit"], f"{who}: time_limit")
+    )
     if not limit > 0.0:
-        raise InvalidInput(f"{who}: time_limit is {limit:g}, expected a positive number of seconds, or None")
+        raise InvalidInput(
+            f"{who}: time_limit is {limit:g}, expected a positive number of seconds, or None"
+        )
     whole["time_limit"] = limit
     return whole

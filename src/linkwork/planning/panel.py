@@ -1,4 +1,5 @@
-"""The part of the viewer about planning: a path that follows a drag, and the kinematic graph of a point."""
+"""The part of the viewer about planning: a path that follows a drag,
+and the kinematic graph of a point."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from linkwork.view.plan_page import PlanPage
 
 
 def panel(stand: Any) -> PlanningPanel | None:
-    """Of robots whose joints have one coordinate each and close no loop; planning where collision shapes are."""
+    """Of robots whose joints have one coordinate each and close no loop;
+    planning where collision shapes are."""
     plain = all(q.stop - q.start == 1 for _, q, _ in configurations.places(stand.robot.subject))
     if not plain or not stand.robot.joints or has_closures(stand.robot.subject):
         return None

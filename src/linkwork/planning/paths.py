@@ -37,7 +37,8 @@ def shorten(
     step: float = 1.0 / 32.0,
     tries: int = SHORTCUTS,
 ) -> np.ndarray:
-    """Waypoints (k, nq) of a shorter path along a free path (m, nq); see shortening.py. Never longer, ends kept.
+    """Waypoints (k, nq) of a shorter path along a free path (m, nq); see shortening.py.
+    Never longer, ends kept.
 
     seed    another one tries other shortcuts;  tries: how many
     """
@@ -63,7 +64,8 @@ def smooth(
     rounding: float = 0.5,
     certify: bool = True,
 ) -> Path:
-    """A curve with continuous direction along a free path (m, nq): corners become parabolas; see blends.py."""
+    """A curve with continuous direction along a free path (m, nq): corners become parabolas;
+    see blends.py."""
     rows, around = free_path(model, path, obstacles, "smooth", 1.0 / 32.0)
     return blended(model, rows, around, rounding, certify).path
 
@@ -72,19 +74,28 @@ def free_path(
     model: CollisionModel, path: Any, obstacles: Any, who: str, step: float
 ) -> tuple[np.ndarray, Obstacles | None]:
     """A path within the limits that touches nothing, of a robot without closed loops."""
-    around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    around = (
+        obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    )
     rows = space_of(model, None, None, who).configuration(path, f"{who}: path")
     refuse_loops(model.subject, who)
     if rows.ndim != 2 or len(rows) < 2:
-        raise InvalidInput(f"{who}: path has shape {rows.shape}, expected (m, {model.subject.nq}) with m >= 2")
+        raise InvalidInput(
+            f"{who}: path has shape {rows.shape}, expected (m, {model.subject.nq}) with m >= 2"
+        )
     free = np.atleast_1d(model.motion_is_free(rows[:-1], rows[1:], around, step))
     if not free.all():
-        raise NotPossible(f"{who}: the motion from waypoint {int(np.argmin(free))} to the next touches something")
+        raise NotPossible(
+            f"{who}: the motion from waypoint {int(np.argmin(free))} to the next touches something"
+        )
     return rows, around
 
 
-def project(model: CollisionModel, q: ArrayLike, constraints: Any, joints: Sequence[str] | None = None) -> np.ndarray:
-    """Configurations (..., nq) near q that keep constraints (see `plan`), within the limits of the joints.
+def project(
+    model: CollisionModel, q: ArrayLike, constraints: Any, joints: Sequence[str] | None = None
+) -> np.ndarray:
+    """Configurations (..., nq) near q that keep constraints (see `plan`),
+    within the limits of the joints.
 
     joints   names of the joints that may move; the others keep their values
     Where there is none near a q, that is an error.
@@ -102,8 +113,11 @@ def project(model: CollisionModel, q: ArrayLike, constraints: Any, joints: Seque
         answers[part], kept = manifold.projected(begin, manifold.numbers(begin[0]))
         if not kept.all():
             k = int(np.argmin(kept))
-            label, beyond, _ = (manifold.explained(answers[part][k]) or [("a limit of a joint", 0.0, 0.0)])[0]
+            label, beyond, _ = (
+                manifold.explained(answers[part][k]) or [("a limit of a joint", 0.0, 0.0)]
+            )[0]
             raise NotPossible(
-                f'project: nothing near q row {k} keeps all constraints; "{label}" stays off by {beyond:.3g}'
+                f'project: nothing near q row {k} keeps all constraints; "{label}" stays off by '
+                f"{beyond:.3g}"
             )
     return answers.reshape(rows.shape)

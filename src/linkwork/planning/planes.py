@@ -1,9 +1,11 @@
-"""Planes: what else is near the points of a path, as linear bounds that earlier looks left behind (a bundle).
+"""Planes: what else is near the points of a path,
+as linear bounds that earlier looks left behind (a bundle).
 
-The distance of the nearest shapes is a minimum over all pairs of shapes. Its gradient tells of one pair alone, and a
-step that flees it may run into the next. Every look at a path leaves, for each point x_i with distance d_i and gradient
-g_i, the plane d_i + g_i' (x - x_i). Planes of other pairs that a step would break take part in the next solve, so that
-a step which was refused is not wasted: it says what it met. Source: [Kiwiel1990].
+The distance of the nearest shapes is a minimum over all pairs of shapes. Its gradient tells of one
+pair alone, and a step that flees it may run into the next. Every look at a path leaves, for each
+point x_i with distance d_i and gradient g_i, the plane d_i + g_i' (x - x_i). Planes of other pairs
+that a step would break take part in the next solve, so that a step which was refused is not wasted:
+it says what it met. Source: [Kiwiel1990].
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ class Planes:
         self._looks = np.zeros(paths, dtype=int)
 
     def keep(self, path: int, x: np.ndarray, distance: np.ndarray, gradient: np.ndarray) -> None:
-        """A look at points x (count, size) of a path: distances (count,), gradients (count, size)."""
+        """A look at points x (count, size) of a path: distances (count,), gradients
+        (count, size)."""
         place = self._looks[path] % KEPT
         self._looks[path] += 1
         self._slopes[path, place] = gradient
@@ -32,12 +35,19 @@ class Planes:
         self._constants[path, place] = distance - np.einsum("is,is->i", gradient, x)
 
     def broken(
-        self, path: int, x: np.ndarray, step: np.ndarray, nearest: tuple[np.ndarray, np.ndarray], aim: float
+        self,
+        path: int,
+        x: np.ndarray,
+        step: np.ndarray,
+        nearest: tuple[np.ndarray, np.ndarray],
+        aim: float,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """For each point the plane that a step brings furthest below `aim`: what it misses now, and its slope.
+        """For each point the plane that a step brings furthest below `aim`: what it misses now,
+        and its slope.
 
         nearest   distance and gradient at x, of the pair that is known already
-        A point without such a plane has slope 0 and misses nothing; one that is not broken yet misses less than 0.
+        A point without such a plane has slope 0 and misses nothing; one that is not broken yet
+        misses less than 0.
         """
         distance, gradient = nearest
         slopes = self._slopes[path]

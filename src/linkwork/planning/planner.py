@@ -50,7 +50,8 @@ MANY_ITERATIONS = 32_768  # of problems side by side, before one is searched alo
 ROOM = 1 << 24  # nodes of a tree, at most
 METHODS = {
     "rrt_connect": "the first path, by two trees that grow towards each other",
-    "aorrtc": "shorter and shorter paths until the time is over, by trees with a bound on the length",
+    "aorrtc": "shorter and shorter paths until the time is over, by trees with a bound on "
+    "the length",
     "prm_star": "the same, by larger and larger roadmaps",
 }
 
@@ -77,27 +78,34 @@ def plan(
     start        (nq,)
     goal         a configuration (nq,), several (k, nq) of which any will do, or a PoseGoal
     obstacles    `Obstacles` (packed once, quick again) or a list of shapes
-    constraints  what the whole motion keeps: tasks of `lw.tasks` whose rows with a cost are equalities (a tool upright,
-                 on a plane, two hands on one tray), or `Constraint`s with boxes and tolerances; see constraints.py.
-                 Closed loops of the robot are kept closed unasked
-    seed         of the samples: the same seed gives the same path, to the bit, on any number of threads
+    constraints  what the whole motion keeps: tasks of `lw.tasks` whose rows with a cost are
+                 equalities (a tool upright, on a plane, two hands on one tray), or `Constraint`s
+                 with boxes and tolerances; see constraints.py. Closed loops of the robot are kept
+                 closed unasked
+    seed         of the samples: the same seed gives the same path, to the bit, on any number of
+                 threads
     time_limit   [s] of the search; None: none
     step         between samples of a motion [rad, m], while searching
     shorten      take shortcuts
-    certify      prove the path over its whole length; one that cannot be proved is planned again with finer steps. What
-                 is then free at samples of step / 64, but grazes something, is returned with `certified` False
+    certify      prove the path over its whole length; one that cannot be proved is planned again
+                 with finer steps. What is then free at samples of step / 64, but grazes something,
+                 is returned with `certified` False
     joints       names of the joints to move; the others keep the values of the start
     weights      (nq,) how much a radian or metre of each coordinate counts in distances
     range        the longest extension of a tree, in the weighted distance
-    method       "rrt_connect": the first path. "aorrtc": shorter and shorter ones until `time_limit`, or until one is
-                 no longer than `good_enough`; see anytime.py. "prm_star": the same by larger and larger roadmaps
+    method       "rrt_connect": the first path. "aorrtc": shorter and shorter ones until
+                 `time_limit`, or until one is no longer than `good_enough`; see anytime.py.
+                 "prm_star": the same by larger and larger roadmaps
 
-    No path within the budget, a start or goal that touches something: `success` is False and `reason` says which.
+    No path within the budget, a start or goal that touches something: `success` is False and
+    `reason` says which.
     Source: [Kuffner2000]; see rrt_connect.py, shortening.py, collision/certify.py.
     """
     choice(method, tuple(METHODS), "plan: method")
     clock = time.perf_counter()
-    around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    around = (
+        obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    )
     options: PlanOptions = {
         "constraints": constraints,
         "seed": seed,
@@ -116,10 +124,15 @@ def plan(
         return asked
     aim = number(good_enough, "plan: good_enough")
     if asking.manifold is not None and method != "rrt_connect":
-        raise NotPossible(f'plan: method "{method}" knows no constraints or closed loops; use "rrt_connect"')
+        raise NotPossible(
+            f'plan: method "{method}" knows no constraints or closed loops; use "rrt_connect"'
+        )
     if method == "prm_star":
         if joints is not None or weights is not None:
-            raise NotPossible('plan: method "prm_star" moves all joints, unweighted; use "rrt_connect" or "aorrtc"')
+            raise NotPossible(
+                'plan: method "prm_star" moves all joints, unweighted; use "rrt_connect" or '
+                '"aorrtc"'
+            )
         parts = (asking.settings.step, asking.limit, aim, seconds)
         return growing(asked.search.model, begin, asked.goals, around, seed, *parts)
     return asking.answer(asked, seconds, aim=aim if method == "aorrtc" else np.inf)
@@ -132,11 +145,12 @@ def plan_many(
     obstacles: Obstacles | Sequence[Any] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Plans:
-    """Many problems at once, on all threads: starts (nq,) or (n, nq), goals (nq,), (n, nq) or (n, k, nq).
+    """Many problems at once, on all threads: starts (nq,) or (n, nq), goals (nq,),
+    (n, nq) or (n, k, nq).
 
     obstacles   one scene for all (`Obstacles` or a list of shapes), or a list of n `Obstacles`
-    options     as `plan` takes them: constraints, seed, time_limit (of each problem), step, shorten, certify, joints,
-                weights, range
+    options     as `plan` takes them: constraints, seed, time_limit (of each problem), step,
+                shorten, certify, joints, weights, range
     Each plan is the one that `plan` gives for its problem alone.
     """
     clock = time.perf_counter()
@@ -146,10 +160,16 @@ def plan_many(
     last = space.configuration(goals, "plan_many: goals")
     last = last[None, None] if last.ndim == 1 else last[:, None] if last.ndim == 2 else last
     if first.ndim != 2 or last.ndim != 3:
-        raise InvalidInput(f"plan_many: starts {first.shape} and goals {last.shape}, expected (n, nq) and (n, k, nq)")
+        raise InvalidInput(
+            f"plan_many: starts {first.shape} and goals {last.shape}, expected (n, nq) and "
+            "(n, k, nq)"
+        )
     count = max(len(first), len(last))
     if len(first) not in (1, count) or len(last) not in (1, count):
-        raise InvalidInput(f"plan_many: {len(first)} starts and {len(last)} goals, expected as many, or one of either")
+        raise InvalidInput(
+            f"plan_many: {len(first)} starts and {len(last)} goals, expected as many, or one "
+            "of either"
+        )
     scenes = _scenes(obstacles, count)
     plans: list[Plan | None] = [None] * count
     waiting: list[tuple[int, Question, Job | None]] = []
@@ -163,16 +183,25 @@ def plan_many(
     jobs = [job for _, _, job in waiting if job is not None]
     if jobs:
         waiting[0][1].search.run_all(jobs, MANY_ITERATIONS)
-    done = {} if asking.manifold else _together(asking, [(k, asked, job) for k, asked, job in waiting if job])
+    done = (
+        {}
+        if asking.manifold
+        else _together(asking, [(k, asked, job) for k, asked, job in waiting if job])
+    )
     for k, asked, job in waiting:
         seconds = {"goals": 0.0, "search": 0.0, "shorten": 0.0, "certify": 0.0}
-        plans[k] = done.get(k) or asking.answer(asked, seconds, job if job and _is_done(job) else None)
+        plans[k] = done.get(k) or asking.answer(
+            asked, seconds, job if job and _is_done(job) else None
+        )
     return Plans([answer for answer in plans if answer is not None], time.perf_counter() - clock)
 
 
 def _together(asking: _Asking, searched: list[tuple[int, Question, Job]]) -> dict[int, Plan]:
-    """Paths that were found, shortened and proved side by side; what is missing needs more than that."""
-    solved_ones = [(k, asked, job) for k, asked, job in searched if job["status"] == SOLVED and _is_done(job)]
+    """Paths that were found, shortened and proved side by side;
+    what is missing needs more than that."""
+    solved_ones = [
+        (k, asked, job) for k, asked, job in searched if job["status"] == SOLVED and _is_done(job)
+    ]
     paths = {k: asked.space.unwrapped(job.waypoints) for k, asked, job in solved_ones}
     if asking.shorten and solved_ones:
         search = solved_ones[0][1].search.padded(PADDING)
@@ -185,9 +214,19 @@ def _together(asking: _Asking, searched: list[tuple[int, Question, Job]]) -> dic
             k: solved(asking.model, asked.obstacles, paths[k], False, np.nan, job, seconds)
             for k, asked, job in solved_ones
         }
-    certificates = many_certificates(asking.model, [(paths[k], asked.obstacles) for k, asked, _ in solved_ones])
+    certificates = many_certificates(
+        asking.model, [(paths[k], asked.obstacles) for k, asked, _ in solved_ones]
+    )
     return {
-        k: solved(asking.model, asked.obstacles, paths[k], True, float(proof.clearance.min()), job, seconds)
+        k: solved(
+            asking.model,
+            asked.obstacles,
+            paths[k],
+            True,
+            float(proof.clearance.min()),
+            job,
+            seconds,
+        )
         for (k, asked, job), proof in zip(solved_ones, certificates, strict=True)
         if proof.free.all()
     }
@@ -207,9 +246,15 @@ class _Asking:
         self.manifold = manifold_of(self.space, whole["constraints"])
 
     def question(
-        self, start: np.ndarray, goal: Any, obstacles: Obstacles | None, clock: float, untested: bool
+        self,
+        start: np.ndarray,
+        goal: Any,
+        obstacles: Obstacles | None,
+        clock: float,
+        untested: bool,
     ) -> tuple[Question | Plan, dict[str, float]]:
-        """The problem with goals that are free, or the answer that says why there is nothing to plan.
+        """The problem with goals that are free, or the answer that says why there is nothing to
+        plan.
 
         untested   the search may look itself whether start and goal are free
         """
@@ -219,14 +264,29 @@ class _Asking:
             untested = False
         parts = (self.model, self.space, start, goal, obstacles, self.seed, self.manifold, untested)
         goals, reason = goals_of(*parts)
-        seconds = {"goals": time.perf_counter() - clock, "search": 0.0, "shorten": 0.0, "certify": 0.0}
+        seconds = {
+            "goals": time.perf_counter() - clock,
+            "search": 0.0,
+            "shorten": 0.0,
+            "certify": 0.0,
+        }
         if reason:
             return failure(self.model, obstacles, reason, goals, seconds), seconds
-        return Question(search, self.space, obstacles, start, goals, self.settings, self.shift, untested), seconds
+        return Question(
+            search, self.space, obstacles, start, goals, self.settings, self.shift, untested
+        ), seconds
 
-    def answer(self, asked: Question, seconds: dict[str, float], ready: Job | None = None, aim: float = np.inf) -> Plan:
+    def answer(
+        self,
+        asked: Question,
+        seconds: dict[str, float],
+        ready: Job | None = None,
+        aim: float = np.inf,
+    ) -> Plan:
         if self.manifold is not None:
-            return constrained(asked, self.manifold, seconds, self.limit, self.shorten, self.certify)
+            return constrained(
+                asked, self.manifold, seconds, self.limit, self.shorten, self.certify
+            )
         return _answer(asked, seconds, self.limit, self.shorten, self.certify, ready, aim)
 
 
@@ -261,27 +321,37 @@ def _answer(
     for attempt in builtins.range(ATTEMPTS):
         if attempt:
             settings = replace(asked.settings, step=asked.settings.step / FINER**attempt)
-            asked = replace(asked, search=_apart(asked, own), shift=(asked.shift + 0.5) % 1.0, untested=False)
+            asked = replace(
+                asked, search=_apart(asked, own), shift=(asked.shift + 0.5) % 1.0, untested=False
+            )
         job, path = _searched(asked, settings, seconds, until, job)
         if path is None:
-            return failure(model, asked.obstacles, _why(asked, job, limit), asked.goals, seconds, job)
+            return failure(
+                model, asked.obstacles, _why(asked, job, limit), asked.goals, seconds, job
+            )
         if shorten:
             path = _shortened(asked, settings, seconds, path)
         if aim < np.inf:
             path, history = _improved(asked, settings, seconds, path, until, aim)
         if not certify:
-            return replace(solved(model, asked.obstacles, path, False, np.nan, job, seconds), history=history)
+            return replace(
+                solved(model, asked.obstacles, path, False, np.nan, job, seconds), history=history
+            )
         clock = time.perf_counter()
         certificate = model.certify_motion(path[:-1], path[1:], asked.obstacles)
         seconds["certify"] += time.perf_counter() - clock
         if certificate.free.all():
-            answer = solved(model, asked.obstacles, path, True, float(certificate.clearance.min()), job, seconds)
+            answer = solved(
+                model, asked.obstacles, path, True, float(certificate.clearance.min()), job, seconds
+            )
             return replace(answer, history=history)
-        if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):  # it grazes something: free, but not proved
+        # it grazes something: free, but not proved
+        if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):
             return solved(model, asked.obstacles, path, False, np.nan, job, seconds)
         job = None
     what = (
-        f"no path: each of {ATTEMPTS} paths touches between its samples, the last with samples at {settings.step:.2g}"
+        f"no path: each of {ATTEMPTS} paths touches between its samples, the last with samples "
+        f"at {settings.step:.2g}"
     )
     return failure(model, asked.obstacles, what, asked.goals, seconds, job)
 
@@ -292,18 +362,25 @@ def _why(asked: Question, job: Job, limit: float) -> str:
         return start_touches(asked.search.model, asked.start, asked.obstacles)
     if job["status"] == GOAL_TOUCHES:
         return goal_touches(asked.search.model, asked.goals[0], asked.obstacles)
-    return f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within {limit:g} s"
+    return (
+        f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within {limit:g} s"
+    )
 
 
 def _apart(asked: Question, own: Search) -> Search:
-    """The search with shapes grown a little, if start and goals are free then: what grazes cannot be proved."""
+    """The search with shapes grown a little, if start and goals are free then:
+    what grazes cannot be proved."""
     apart = own.padded(GRAZING)
     ends = np.concatenate([asked.start[None], asked.goals])
     return own if np.any(apart.model.collides(ends, asked.obstacles)) else apart
 
 
 def _searched(
-    asked: Question, settings: PlannerSettings, seconds: dict[str, float], until: float, job: Job | None
+    asked: Question,
+    settings: PlannerSettings,
+    seconds: dict[str, float],
+    until: float,
+    job: Job | None,
 ) -> tuple[Job, np.ndarray | None]:
     """Iterations in portions, until there is a path or no time."""
     clock = time.perf_counter()
@@ -312,7 +389,10 @@ def _searched(
         job = _job_of(asked, settings)
         status = search.in_portions(job, PORTION, ROOM, until)
         if status == SOLVED and job["path_count"] > job["path_rows"]:
-            raise NotPossible(f"plan: the first path has {job['path_count']} waypoints, more than {job['path_rows']}")
+            raise NotPossible(
+                f"plan: the first path has {job['path_count']} waypoints, more than "
+                f"{job['path_rows']}"
+            )
     seconds["search"] += time.perf_counter() - clock
     if job["status"] != SOLVED:
         return job, None
@@ -320,23 +400,34 @@ def _searched(
 
 
 def _improved(
-    asked: Question, settings: PlannerSettings, seconds: dict[str, float], path: np.ndarray, until: float, aim: float
+    asked: Question,
+    settings: PlannerSettings,
+    seconds: dict[str, float],
+    path: np.ndarray,
+    until: float,
+    aim: float,
 ) -> tuple[np.ndarray, tuple[tuple[float, float], ...]]:
     """The shortest path until there is no time, and (seconds, length) of each on the way."""
     if until == np.inf:
-        raise InvalidInput('plan: method "aorrtc" goes on until time_limit, expected a number of seconds')
+        raise InvalidInput(
+            'plan: method "aorrtc" goes on until time_limit, expected a number of seconds'
+        )
     clock = time.perf_counter()
     problem = (asked.start, asked.goals, asked.obstacles, asked.space.box(asked.start))
 
     def shorter(rows: np.ndarray) -> np.ndarray:
         return shortened(asked, settings, asked.space.unwrapped(rows))
 
-    best, history, _ = improved(asked.search, problem, settings, asked.shift, path, shorter, until, aim)
+    best, history, _ = improved(
+        asked.search, problem, settings, asked.shift, path, shorter, until, aim
+    )
     seconds["search"] += time.perf_counter() - clock
     return best, tuple((at - clock, length) for at, length in history)
 
 
-def _shortened(asked: Question, settings: PlannerSettings, seconds: dict[str, float], path: np.ndarray) -> np.ndarray:
+def _shortened(
+    asked: Question, settings: PlannerSettings, seconds: dict[str, float], path: np.ndarray
+) -> np.ndarray:
     clock = time.perf_counter()
     shorter = shortened(asked, settings, path)
     seconds["shorten"] += time.perf_counter() - clock
@@ -349,6 +440,8 @@ def _scenes(obstacles: Any, count: int) -> list[Obstacles | None]:
     listed = list(obstacles)
     if listed and all(scene is None or isinstance(scene, Obstacles) for scene in listed):
         if len(listed) != count:
-            raise InvalidInput(f"plan_many: {len(listed)} scenes for {count} problems, expected one or as many")
+            raise InvalidInput(
+                f"plan_many: {len(listed)} scenes for {count} problems, expected one or as many"
+            )
         return listed
     return [Obstacles(listed)]

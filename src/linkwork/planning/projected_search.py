@@ -1,9 +1,11 @@
-"""Projected RRT-Connect in machine code: the two trees of rrt_connect.py on the configurations that keep constraints.
+"""Projected RRT-Connect in machine code: the two trees of rrt_connect.py on the configurations that
+keep constraints.
 
-Samples are projected, POINTS at a time. A tree slides towards one in chunks: POINTS evenly spaced points of the
-straight way are projected side by side in the lanes of one kernel, and the chunk is taken if all of them keep the
-constraints, no two neighbours are further apart than twice their share (no jump to another sheet), the target came
-nearer, and none touches anything. Source: [Kuffner2000], [Berenson2009] (projected extensions).
+Samples are projected, POINTS at a time. A tree slides towards one in chunks: POINTS evenly spaced
+points of the straight way are projected side by side in the lanes of one kernel, and the chunk is
+taken if all of them keep the constraints, no two neighbours are further apart than twice their
+share (no jump to another sheet), the target came nearer, and none touches anything. Source:
+[Kuffner2000], [Berenson2009] (projected extensions).
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from linkwork.planning.rrt_connect import JOB, SOLVED, SearchWriter, Tree
 
 POINTS = 8  # of a chunk, `step` apart
 TILE = ("rows", "next", "samples", "off", "hits", "kept")
-"""Memory of a job for POINTS configurations: where it stands, in this order; the first three have nq columns."""
+"""Memory of a job for POINTS configurations: where it stands, in this order;
+the first three have nq columns."""
 SLIDING, SAMPLING = 10, 25  # iterations of Newton's method, at most
 LEAST_PROGRESS = 0.3  # of a chunk's length, by which the target comes nearer
 STUCK, ADVANCED, ARRIVED = 0, 1, 2
@@ -37,7 +40,8 @@ def places(size: int) -> dict[str, int]:
 
 
 def write_project(module: ir.Module, size: int) -> ir.Function:
-    """Define project(job, scratch, most): the rows of the tile moved onto the manifold; 1 if all are there."""
+    """Define project(job, scratch, most): the rows of the tile moved onto the manifold;
+    1 if all are there."""
     r = Routine(module, "project", 3)
     job_at, scratch, most = r.arguments
     job, at = Record(r, job_at, JOB), places(size)
@@ -45,7 +49,9 @@ def write_project(module: ir.Module, size: int) -> ir.Function:
     rows, following, off = (tile.at(at[name]) for name in ("rows", "next", "off"))
     count = r.whole(0)
     with r.loop():
-        words, strides, outputs = (job[f"projector_{name}"] for name in ("words", "strides", "outputs"))
+        words, strides, outputs = (
+            job[f"projector_{name}"] for name in ("words", "strides", "outputs")
+        )
         bad = r.call(job["projector"], words, strides, outputs, scratch, 0, POINTS)
         with r.when(bad >= 0):
             r.give(0)
@@ -62,8 +68,11 @@ def write_project(module: ir.Module, size: int) -> ir.Function:
     return r.function
 
 
-def write_slide(module: ir.Module, size: int, turns: Sequence[float], project: ir.Function) -> ir.Function:
-    """Define slide(job, scratch, from, target, out) -> STUCK, ADVANCED or ARRIVED; `out` is where the chunk ends."""
+def write_slide(
+    module: ir.Module, size: int, turns: Sequence[float], project: ir.Function
+) -> ir.Function:
+    """Define slide(job, scratch, from, target, out) -> STUCK, ADVANCED or ARRIVED;
+    `out` is where the chunk ends."""
     r = Routine(module, "slide", 5)
     job_at, scratch, from_at, target_at, out_at = r.arguments
     job, at = Record(r, job_at, JOB), places(size)
@@ -117,7 +126,9 @@ class ProjectedWriter(SearchWriter):
 
     def _begin(self) -> None:
         r, job, size = self.r, self.job, self.size
-        first, second = (Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0))
+        first, second = (
+            Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0)
+        )
         start, goals = Doubles(r, job["start"]), Doubles(r, job["goals"])
         none = Value(r, ir.Constant(ir.IntType(64), -1))
         row = r.whole(self._append(first, start, none, r.number(0.0)))
@@ -146,7 +157,9 @@ class ProjectedWriter(SearchWriter):
             chunks.set(chunks + 1)
             r.leave(verdict.equals(ARRIVED))
         smaller = radius * (1.0 - job.number("shrink"))
-        smaller = r.choose(smaller < job.number("least_radius"), job.number("least_radius"), smaller)
+        smaller = r.choose(
+            smaller < job.number("least_radius"), job.number("least_radius"), smaller
+        )
         failed = r.choose(radius > 0.5 * FAR, job.number("radius"), smaller)
         grown = r.choose(radius > 0.5 * FAR, radius, radius * (1.0 + job.number("shrink")))
         radii[near] = r.choose(chunks.equals(0), failed, grown)
@@ -181,10 +194,13 @@ class ProjectedWriter(SearchWriter):
         return added
 
     def _next_sample(self) -> Value:
-        """The next of POINTS samples that were projected together; gives 1 if it keeps the constraints."""
+        """The next of POINTS samples that were projected together;
+        gives 1 if it keeps the constraints."""
         r, job, size, at = self.r, self.job, self.size, places(self.size)
         tile = Doubles(r, job["tile"])
-        rows, samples, off, kept = (tile.at(at[name]) for name in ("rows", "samples", "off", "kept"))
+        rows, samples, off, kept = (
+            tile.at(at[name]) for name in ("rows", "samples", "off", "kept")
+        )
         turn = r.whole(job["samples"] % POINTS)
         with r.when(turn.equals(0)):
             for k in range(POINTS):

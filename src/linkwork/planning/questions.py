@@ -1,4 +1,5 @@
-"""Questions: what is asked of a planner, checked: the model, its space, free goals, or why there is nothing to plan."""
+"""Questions: what is asked of a planner, checked: the model, its space, free goals,
+or why there is nothing to plan."""
 
 from __future__ import annotations
 
@@ -21,13 +22,18 @@ from linkwork.planning.space import Space
 from linkwork.subject import Subject
 
 SHORTCUTS = 300
-SHORTEST_STEP = 1e-6  # [rad, m] between samples of a motion, which machine code looks at without a pause
-PADDING = 0.003  # [m] that a shortcut keeps away: one that grazes something is hard to prove and of no use to a robot
+SHORTEST_STEP = (
+    1e-6  # [rad, m] between samples of a motion, which machine code looks at without a pause
+)
+# [m] that a shortcut keeps away: one that grazes something is hard to prove and of no use to a
+# robot
+PADDING = 0.003
 
 
 @dataclass(frozen=True)
 class Question:
-    """A problem whose arguments are checked; untested: but for what the start and a single goal touch."""
+    """A problem whose arguments are checked; untested:
+    but for what the start and a single goal touch."""
 
     search: Search
     space: Space
@@ -39,10 +45,14 @@ class Question:
     untested: bool = False
 
 
-def space_of(model: CollisionModel, joints: Sequence[str] | None, weights: ArrayLike | None, who: str) -> Space:
+def space_of(
+    model: CollisionModel, joints: Sequence[str] | None, weights: ArrayLike | None, who: str
+) -> Space:
     """The space of a model; that of all joints, unweighted, is made once."""
     if not isinstance(model, CollisionModel):
-        raise InvalidInput(f"{who}: model is {type(model).__name__}, expected lw.collision.model(robot)")
+        raise InvalidInput(
+            f"{who}: model is {type(model).__name__}, expected lw.collision.model(robot)"
+        )
     if joints is not None or weights is not None:
         return Space.of(model.subject, joints, weights, who)
     kernels = model.tables.kernels
@@ -70,7 +80,8 @@ def refuse_loops(subject: Subject, who: str) -> None:
     """Straight motions open closed loops: what knows no constraints refuses them."""
     if has_closures(subject):
         raise NotPossible(
-            f'{who}: robot "{subject.model.name}" has closed loops, which straight motions open; use plan'
+            f'{who}: robot "{subject.model.name}" has closed loops, which straight motions open; '
+            "use plan"
         )
 
 
@@ -81,14 +92,18 @@ def one_configuration(space: Space, q: Any, label: str) -> np.ndarray:
     return rows
 
 
-def shortened(asked: Question, settings: PlannerSettings, path: np.ndarray, tries: int = SHORTCUTS) -> np.ndarray:
+def shortened(
+    asked: Question, settings: PlannerSettings, path: np.ndarray, tries: int = SHORTCUTS
+) -> np.ndarray:
     """The path with shortcuts, without waypoints that stand twice."""
     search, job = asked.search.padded(PADDING), shortening_job(asked, settings, path, tries)
     search.go_on(job, 0, search.arena(job))
     return shortened_by(asked, job)
 
 
-def shortening_job(asked: Question, settings: PlannerSettings, path: np.ndarray, tries: int = SHORTCUTS) -> Job:
+def shortening_job(
+    asked: Question, settings: PlannerSettings, path: np.ndarray, tries: int = SHORTCUTS
+) -> Job:
     """What shortens a path, to be run by the padded search."""
     box = asked.space.box(asked.start)
     parts = (asked.start, asked.goals, asked.obstacles, box, settings, asked.shift, path)
@@ -115,12 +130,16 @@ def goals_of(
     manifold: Manifold | None = None,
     untested: bool = False,
 ) -> tuple[np.ndarray, str]:
-    """Goal configurations (k, nq) that are free and keep constraints, and why there is nothing to plan.
+    """Goal configurations (k, nq) that are free and keep constraints,
+    and why there is nothing to plan.
 
-    untested   one goal may come back without a look at what it touches: the search looks at it and at the start
+    untested   one goal may come back without a look at what it touches: the search looks at it and
+               at the start
     """
     if isinstance(goal, PoseGoal):
-        rows = goal.configurations(space, start, seed, () if manifold is None else manifold.constraints)
+        rows = goal.configurations(
+            space, start, seed, () if manifold is None else manifold.constraints
+        )
         if not len(rows):
             return rows, _out_of_reach(goal)
     else:
@@ -130,14 +149,17 @@ def goals_of(
         held = None if space.all_free else ~space.free & (np.abs(rows - start) > 1e-12)
         if held is not None and held.any():
             k = int(np.argwhere(held)[0][1])
-            raise InvalidInput(f'plan: goal moves joint "{space.joint_of(k)}", which is not among `joints`')
+            raise InvalidInput(
+                f'plan: goal moves joint "{space.joint_of(k)}", which is not among `joints`'
+            )
     if manifold is not None:
         kept = manifold.off(rows, manifold.numbers(start)) <= 1.0
         if not kept.any():
             label, beyond, tolerance = manifold.explained(rows[0])[0]
             return (
                 rows,
-                f'goal breaks the constraint "{label}" by {beyond:.3g} [m, rad], its tolerance is {tolerance:.3g}',
+                f'goal breaks the constraint "{label}" by {beyond:.3g} [m, rad], its tolerance is '
+                f"{tolerance:.3g}",
             )
         rows = rows[kept]
     if untested and len(rows) == 1:
@@ -152,7 +174,10 @@ def goals_of(
         return rows, goal_touches(model, rows[0], obstacles)
     told = touch_of(model, rows[0], obstacles)
     count = len(rows)
-    return rows, f"all goals blocked: each of {count} configurations touches something; in the first {told}"
+    return (
+        rows,
+        f"all goals blocked: each of {count} configurations touches something; in the first {told}",
+    )
 
 
 def _out_of_reach(goal: PoseGoal) -> str:
@@ -160,7 +185,11 @@ def _out_of_reach(goal: PoseGoal) -> str:
     count = len(goal.poses)
     first = goal.poses[0][:3, 3] if goal.task == "pose" else goal.poses[0]
     where = ", ".join(f"{x:.3g}" for x in first)
-    poses = f"its pose at ({where}) m" if count == 1 else f"any of {count} poses, the first at ({where}) m"
+    poses = (
+        f"its pose at ({where}) m"
+        if count == 1
+        else f"any of {count} poses, the first at ({where}) m"
+    )
     return f'goal out of reach: no configuration brings "{goal.frame}" to {poses}'
 
 
@@ -178,13 +207,20 @@ def touch_of(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) 
 
 
 def failure(
-    model: CollisionModel, obstacles: Any, reason: str, goals: np.ndarray, seconds: Any, job: Job | None = None
+    model: CollisionModel,
+    obstacles: Any,
+    reason: str,
+    goals: np.ndarray,
+    seconds: Any,
+    job: Job | None = None,
 ) -> Plan:
     nq = model.subject.nq
     counts = (0, 0, 0) if job is None else (job["iterations"], nodes_of(job), job["checks"])
     nowhere = np.full(nq, np.nan)
     empty = np.zeros((0, nq))
-    return Plan(False, reason, empty, np.nan, False, np.nan, nowhere, *counts, seconds, model, obstacles)
+    return Plan(
+        False, reason, empty, np.nan, False, np.nan, nowhere, *counts, seconds, model, obstacles
+    )
 
 
 def solved(
@@ -198,7 +234,19 @@ def solved(
 ) -> Plan:
     """The answer with a path, proved free or not."""
     counts = (job["iterations"], nodes_of(job), job["checks"])
-    return Plan(True, "solved", path, length_of(path), proved, clearance, path[-1], *counts, seconds, model, obstacles)
+    return Plan(
+        True,
+        "solved",
+        path,
+        length_of(path),
+        proved,
+        clearance,
+        path[-1],
+        *counts,
+        seconds,
+        model,
+        obstacles,
+    )
 
 
 def length_of(path: np.ndarray) -> float:
@@ -219,7 +267,9 @@ def settings_of(step: float, reach: float) -> PlannerSettings:
             raise InvalidInput(f"plan: {label} is {value:g}, expected a positive length [rad or m]")
     if own < SHORTEST_STEP:
         work = f"a motion of 1 rad would be looked at {1.0 / own:.0e} times"
-        raise InvalidInput(f"plan: step is {own:g}, so that {work}, expected at least {SHORTEST_STEP:g}")
+        raise InvalidInput(
+            f"plan: step is {own:g}, so that {work}, expected at least {SHORTEST_STEP:g}"
+        )
     return PlannerSettings(step=own, range=longest)
 
 

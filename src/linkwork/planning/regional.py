@@ -1,4 +1,5 @@
-"""Regional structure: the first three joints of an arm whose last three axes meet, and the point where they do."""
+"""Regional structure: the first three joints of an arm whose last three axes meet,
+and the point where they do."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def split_regional(robot: RobotLike, frame: str | None = None) -> Regional:
 
     frame   the tool, or any other that all six axes move; left out, the last body
 
-    Source: [Corves2022] section 2. Corrected: the paper says d4 = 0, which is the length of the forearm.
+    Source: [Corves2022] section 2. Corrected: the paper says d4 = 0, which is the length of the
+    forearm.
     """
     subject = subject_of(robot, "split_regional")
     tip = subject.model.bodies[-1].name if frame is None else frame
@@ -48,7 +50,8 @@ def split_regional(robot: RobotLike, frame: str | None = None) -> Regional:
     center, off = _meeting(chain.points[3:], chain.directions[3:])
     if off > MEET * chain.length:
         raise NotPossible(
-            f"{who}: axes 4, 5, 6 miss each other by {off:.3g} m: {_offending(chain)}; a decoupled wrist has "
+            f"{who}: axes 4, 5, 6 miss each other by {off:.3g} m: {_offending(chain)}; a decoupled "
+            "wrist has "
             "a4 = a5 = d5 = 0"
         )
     joint = subject.model.joint(chain.joints[2])
@@ -61,8 +64,14 @@ def _offending(chain: Chain) -> str:
     """Which lengths of the wrist are not zero: a4, a5 between its axes, d5 along the middle one."""
     _, here = common_normal(chain, 3, 4)
     there, _ = common_normal(chain, 4, 5)
-    lengths = {"a4": distance(chain, 3, 4), "a5": distance(chain, 4, 5), "d5": float(np.linalg.norm(there - here))}
-    return ", ".join(f"{name} = {x:.4g} m" for name, x in lengths.items() if x > MEET * chain.length)
+    lengths = {
+        "a4": distance(chain, 3, 4),
+        "a5": distance(chain, 4, 5),
+        "d5": float(np.linalg.norm(there - here)),
+    }
+    return ", ".join(
+        f"{name} = {x:.4g} m" for name, x in lengths.items() if x > MEET * chain.length
+    )
 
 
 def _meeting(points: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, float]:

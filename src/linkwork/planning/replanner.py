@@ -1,10 +1,11 @@
 """Replanner: keeps a path to a goal valid while obstacles move, the cheapest repair first.
 
-At each step, in this order: the path as it is; a straight motion to a later waypoint; a short plan to a later waypoint;
-a new plan. The first three count only if they are proved for the obstacles where they are now (and keep the
-constraints). A new plan whose proof does not come through is taken all the same, and `Replan.certified` says so; until
-a proof of that path holds, what is free at samples counts. Whether a path stays free until the next step is told by
-shapes that are grown by what an obstacle can move in one period.
+At each step, in this order: the path as it is; a straight motion to a later waypoint; a short plan
+to a later waypoint; a new plan. The first three count only if they are proved for the obstacles
+where they are now (and keep the constraints). A new plan whose proof does not come through is taken
+all the same, and `Replan.certified` says so; until a proof of that path holds, what is free at
+samples counts. Whether a path stays free until the next step is told by shapes that are grown by
+what an obstacle can move in one period.
 """
 
 from __future__ import annotations
@@ -39,9 +40,12 @@ class Replan(Tabular, rows="path", within=1):
     """What one step decided.
 
     path        (m, nq) from where the robot is to the goal; one row where it has to stop
-    how         "kept", "straight" (to a later waypoint), "joined" (planned to a later waypoint), "planned", "stopped"
-    certified   the path is proved free of the obstacles as they are; clearance: lower bound [m], NaN where not proved
-    safe        it stays free, at samples, whatever obstacles do within one period and the bound on their speed
+    how         "kept", "straight" (to a later waypoint), "joined" (planned to a later waypoint),
+                "planned", "stopped"
+    certified   the path is proved free of the obstacles as they are; clearance: lower bound [m],
+                NaN where not proved
+    safe        it stays free, at samples, whatever obstacles do within one period and the bound on
+                their speed
     seconds     that the step took
     """
 
@@ -58,7 +62,8 @@ class Replanner:
     """Keeps a valid path.
 
     goal      as `plan` takes it
-    fastest   [m/s] bound on the speed of obstacles; one of which a point moved further since the last step is refused
+    fastest   [m/s] bound on the speed of obstacles; one of which a point moved further since the
+              last step is refused
     period    [s] between steps
     options   of `plan`: seed, step, ...; time_limit [s] bounds all searches of a step together
     """
@@ -74,14 +79,22 @@ class Replanner:
     ) -> None:
         whole = completed(options, "Replanner")
         self.limit, self.certify = float(whole["time_limit"]), bool(whole["certify"])
-        self.proving, self.sampled_by = self.certify, float(whole["step"])  # proving: the path as it is has its proof
+        # proving: the path as it is has its proof
+        self.proving, self.sampled_by = (
+            self.certify,
+            float(whole["step"]),
+        )
         self.model, self.goal, self.options = model, goal, options
         self.space = space_of(model, whole["joints"], whole["weights"], "Replanner")
         self.manifold = manifold_of(self.space, whole["constraints"])
-        self.period, self.fastest = number(period, "Replanner: period"), number(fastest, "Replanner: fastest")
+        self.period, self.fastest = (
+            number(period, "Replanner: period"),
+            number(fastest, "Replanner: fastest"),
+        )
         if not (self.period > 0.0 and self.fastest >= 0.0):
             raise InvalidInput(
-                f"Replanner: period is {self.period:g} s and fastest {self.fastest:g} m/s, expected > 0 and >= 0"
+                f"Replanner: period is {self.period:g} s and fastest {self.fastest:g} m/s, "
+                "expected > 0 and >= 0"
             )
         self.obstacles = _as_obstacles(obstacles)
         self.path = np.zeros((0, model.subject.nq))
@@ -125,23 +138,31 @@ class Replanner:
             if joined.success and (joined.certified or not self.proving):
                 off = self.space.difference(tail, np.broadcast_to(joined.path[-1], tail.shape))
                 k = int(np.argmin(np.abs(off).max(axis=1)))
-                return self.space.unwrapped(np.concatenate([joined.path, tail[k + 1 :]])), "joined", ""
+                return (
+                    self.space.unwrapped(np.concatenate([joined.path, tail[k + 1 :]])),
+                    "joined",
+                    "",
+                )
         answer = plan(self.model, here, self.goal, self.obstacles, **self._within(until))
         if answer.success:
             return answer.path, "planned", ""
         return here[None].copy(), "stopped", answer.reason
 
     def _good(self, here: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Which motions (k, nq), (k, nq) are proved free (free at samples, where no proofs are wanted or the path has
-        none) and keep the constraints."""
+        """Which motions (k, nq), (k, nq) are proved free (free at samples, where no proofs are
+        wanted or the path has none) and keep the constraints."""
         if self.proving:
             free = np.asarray(self.model.certify_motion(first, last, self.obstacles).free)
         else:
-            free = np.asarray(self.model.motion_is_free(first, last, self.obstacles, self.sampled_by))
+            free = np.asarray(
+                self.model.motion_is_free(first, last, self.obstacles, self.sampled_by)
+            )
         if self.manifold is None:
             return free
         on = OnManifold(self.manifold, here)
-        return free & np.array([on.worst(np.stack(ends)) <= 1.0 for ends in zip(first, last, strict=True)])
+        return free & np.array(
+            [on.worst(np.stack(ends)) <= 1.0 for ends in zip(first, last, strict=True)]
+        )
 
     def _within(self, until: float) -> PlanOptions:
         """The options of a search that ends at a time, at the soonest after SHORTEST."""
@@ -150,7 +171,8 @@ class Replanner:
         return {**self.options, "time_limit": max(until - time.perf_counter(), SHORTEST)}
 
     def _rest(self, here: np.ndarray) -> np.ndarray:
-        """What is left of the path from where the robot is; nothing where the goal was changed or there is no path."""
+        """What is left of the path from where the robot is;
+        nothing where the goal was changed or there is no path."""
         if len(self.path) < 2:
             return self.path[:0]
         ways = np.diff(self.path, axis=0)
@@ -171,28 +193,36 @@ class Replanner:
             moved = _moved_by(old, shape)
             if moved is not None and moved > most * (1.0 + 1e-9) + 1e-12:
                 raise InvalidInput(
-                    f'Replanner.step: obstacle "{shape.name}" moved by {moved:.4g} m in one period, more than the '
-                    f"bound {self.fastest:g} m/s x {self.period:g} s; raise `fastest` or step more often"
+                    f'Replanner.step: obstacle "{shape.name}" moved by {moved:.4g} m in one '
+                    "period, more than the "
+                    f"bound {self.fastest:g} m/s x {self.period:g} s; raise `fastest` or step "
+                    "more often"
                 )
 
 
 def _moved_by(before: Any, now: Any) -> float | None:
-    """No point of a shape has moved further [m] between two of its places; a shape that grew moved by that. None where
-    it is another shape."""
+    """No point of a shape has moved further [m] between two of its places; a shape that grew moved
+    by that. None where it is another shape."""
     if hasattr(now, "heights"):
         if now.cell != before.cell or now.heights.shape != before.heights.shape:
             return None
-        return math.dist(now.origin, before.origin) + float(np.abs(now.heights - before.heights).max())
+        return math.dist(now.origin, before.origin) + float(
+            np.abs(now.heights - before.heights).max()
+        )
     if hasattr(now, "content") and now.content() != before.content():
         return None
     grown = math.hypot(*(_half_lengths(now) - _half_lengths(before)))
     if hasattr(now, "start"):
-        return max(math.dist(getattr(now, end), getattr(before, end)) for end in ("start", "end")) + grown
+        return (
+            max(math.dist(getattr(now, end), getattr(before, end)) for end in ("start", "end"))
+            + grown
+        )
     (center, radius), (other, _) = before.ball(), now.ball()
     way = math.dist(other, center)
     if not hasattr(now, "pose"):
         return way + grown
-    turned = np.linalg.norm(np.subtract(now.pose.rotation, before.pose.rotation)) / math.sqrt(2.0)  # 2 sin(angle / 2)
+    # 2 sin(angle / 2)
+    turned = np.linalg.norm(np.subtract(now.pose.rotation, before.pose.rotation)) / math.sqrt(2.0)
     return way + radius * float(turned) + grown
 
 

@@ -1,15 +1,19 @@
-"""RRT-Connect in machine code: two trees of free configurations that grow towards samples and each other.
+"""RRT-Connect in machine code: two trees of free configurations that grow towards samples and each
+other.
 
-One round takes the next sample of an evenly spread sequence, extends one tree from its nearest node by at most `range`
-towards it, and on success runs from the new node straight to the nearest node of the other tree until it arrives or
-something is in the way. The trees take turns while they are about equally large (balanced), and a node whose extension
-failed draws no samples from further than its radius (dynamic domain).
+One round takes the next sample of an evenly spread sequence, extends one tree from its nearest node
+by at most `range` towards it, and on success runs from the new node straight to the nearest node of
+the other tree until it arrives or something is in the way. The trees take turns while they are
+about equally large (balanced), and a node whose extension failed draws no samples from further than
+its radius (dynamic domain).
 
-With a bound on the length, only samples count through which a shorter path could go, each with a length at which it is
-to be reached, and nodes are near that agree in both: the length from the root is one more coordinate. Paths are then
-shorter than the bound, and with bounds that fall they tend to the shortest.
-Source: [Kuffner2000] (algorithm), [Yershova2005] (dynamic domain), [Thomason2024] (settings, vectorised motions),
-[Wilson2025] (the length as a coordinate), [Gammell2014] (samples that can help).
+With a bound on the length, only samples count through which a shorter path could go, each with a
+length at which it is to be reached, and nodes are near that agree in both: the length from the root
+is one more coordinate. Paths are then shorter than the bound, and with bounds that fall they tend
+to the shortest.
+Source: [Kuffner2000] (algorithm), [Yershova2005] (dynamic domain), [Thomason2024]
+(settings, vectorised motions), [Wilson2025] (the length as a coordinate), [Gammell2014]
+(samples that can help).
 """
 
 from __future__ import annotations
@@ -19,15 +23,23 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from linkwork.engine import machine
-from linkwork.engine.neighbours import FAR, Functions, Memory, Table, nearest_row, put_row, write_neighbours
+from linkwork.engine.neighbours import (
+    FAR,
+    Functions,
+    Memory,
+    Table,
+    nearest_row,
+    put_row,
+    write_neighbours,
+)
 from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, Words, copy
 from linkwork.engine.spread import hashed, write_spread
 from linkwork.planning.motion_calls import ASKING, difference, length_of, write_is_free
 from linkwork.planning.shortening import write_shorten
 
 TREE = ("rows", "blocks", "names", "boxes", "parents", "radii", "costs", "count")
-"""A tree: where its rows, the table of what distances are measured by (neighbours.py), parents, radii and lengths from
-the root are, in words from the job's arena; how many rows it has."""
+"""A tree: where its rows, the table of what distances are measured by (neighbours.py), parents,
+radii and lengths from the root are, in words from the job's arena; how many rows it has."""
 JOB = (
     *ASKING,
     *(f"first_{name}" for name in TREE),
@@ -57,7 +69,9 @@ JOB = (
     "path_rows",
     "path_count",
     "wishes",  # shortcuts to try; 0: none
-    *(f"projector{part}" for part in ("", "_words", "_strides", "_outputs")),  # of constraints; see projected_search.py
+    *(
+        f"projector{part}" for part in ("", "_words", "_strides", "_outputs")
+    ),  # of constraints; see projected_search.py
     *(f"points{part}" for part in ("", "_words", "_strides", "_outputs")),
     "tile",
     "chunks",
@@ -89,20 +103,28 @@ class Tree:
         return Memory(self.memory("blocks"), self.words("names"), self.memory("boxes"))
 
     def count(self, now: Value) -> None:
-        place = self.r.choose(self.first, self.job.names["first_count"], self.r.whole(self.job.names["second_count"]))
+        place = self.r.choose(
+            self.first, self.job.names["first_count"], self.r.whole(self.job.names["second_count"])
+        )
         self.job.words[place] = now
 
 
 def table_of(turns: Sequence[float], weights: Sequence[float]) -> Table:
-    """Tables of what distances are measured by: weighted coordinates, and the length from the root."""
+    """Tables of what distances are measured by: weighted coordinates, and the length from the
+    root."""
     weighted = [turn * weight for turn, weight in zip(turns, weights, strict=True)]
     return Table(len(turns) + 1, machine.widths()[0], (*weighted, 0.0))
 
 
 def write_search(
-    module: ir.Module, size: int, turns: Sequence[float], weights: Sequence[float], writer: type[SearchWriter]
+    module: ir.Module,
+    size: int,
+    turns: Sequence[float],
+    weights: Sequence[float],
+    writer: type[SearchWriter],
 ) -> None:
-    """Define search(job, scratch) and run(inputs, strides, outputs, scratch, begin, end), which runs many jobs."""
+    """Define search(job, scratch) and run(inputs, strides, outputs, scratch, begin, end),
+    which runs many jobs."""
     neighbours = write_neighbours(module, table_of(turns, weights))
     spread = write_spread(module, size)
     is_free = write_is_free(module, size, JOB)
@@ -160,7 +182,9 @@ class SearchWriter:
     def _begin(self) -> None:
         """The roots, and the straight way to each goal."""
         r, job, size = self.r, self.job, self.size
-        first, second = (Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0))
+        first, second = (
+            Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0)
+        )
         start, goals = Doubles(r, job["start"]), Doubles(r, job["goals"])
         none = Value(r, ir.Constant(ir.IntType(64), -1))
         with r.when(job["unchecked"].equals(1)):
@@ -196,7 +220,10 @@ class SearchWriter:
         job["samples"] = job["samples"] + 1
         shift, lower, span = job["shift"], job["lower"], job["span"]
         r.call(self.spread, job["samples"], shift, lower, span, self.sample.address)
-        least, most = self._to_root(own, self.sample), job.number("bound") - self._to_root(other, self.sample)
+        least, most = (
+            self._to_root(own, self.sample),
+            job.number("bound") - self._to_root(other, self.sample),
+        )
         r.skip(least >= most)
         wanted = r.number(least + (most - least) * hashed(r, job["samples"], 63))
         near, distance = self._nearest(own, self.sample, wanted)
@@ -216,7 +243,9 @@ class SearchWriter:
         free = r.call(self.is_free, self.job_at, self.scratch, from_.address, self.way.address)
         with r.when(free.equals(0)):
             smaller = radius * (1.0 - job.number("shrink"))
-            smaller = r.choose(smaller < job.number("least_radius"), job.number("least_radius"), smaller)
+            smaller = r.choose(
+                smaller < job.number("least_radius"), job.number("least_radius"), smaller
+            )
             radii[near] = r.choose(radius > 0.5 * FAR, job.number("radius"), smaller)
         r.skip(free.equals(0))
         grown = radius * (1.0 + job.number("shrink"))
@@ -240,7 +269,9 @@ class SearchWriter:
         copy(self.onward, self.new, self.size)
         steps = r.whole(count.as_word())
         with r.loop():
-            free = r.call(self.is_free, self.job_at, self.scratch, self.onward.address, self.way.address)
+            free = r.call(
+                self.is_free, self.job_at, self.scratch, self.onward.address, self.way.address
+            )
             r.leave(free.equals(0))
             with r.when(steps <= 1):
                 start_row = r.choose(own.first, row, target)
@@ -263,7 +294,8 @@ class SearchWriter:
         job["turn"] = r.choose(other >= own * 2, job["turn"], 1 - job["turn"])
 
     def _nearest(self, tree: Tree, point: Doubles, cost: Value) -> tuple[Cell, Cell]:
-        """The row of a tree nearest to a point that is to be reached at some length, and its distance."""
+        """The row of a tree nearest to a point that is to be reached at some length,
+        and its distance."""
         r = self.r
         self._scale(point, cost)
         count = tree.word("count")
@@ -300,12 +332,17 @@ class SearchWriter:
         return length_of(self.r, difference(self.r, target, source, self.turns))
 
     def _weighted(self, parts: Sequence[Value]) -> Value:
-        return length_of(self.r, [part * weight for part, weight in zip(parts, self.weights, strict=True)])
+        return length_of(
+            self.r, [part * weight for part, weight in zip(parts, self.weights, strict=True)]
+        )
 
     def _trace(self, start_row: Value, goal_row: Value) -> None:
-        """The path from the root of the first tree to the one of the second; status stays if there is no room."""
+        """The path from the root of the first tree to the one of the second;
+        status stays if there is no room."""
         r, job, size = self.r, self.job, self.size
-        first, second = (Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0))
+        first, second = (
+            Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0)
+        )
         path = Doubles(r, job["path"])
         depth = r.whole(0)
         at = r.whole(start_row)
@@ -333,9 +370,11 @@ class SearchWriter:
 
 
 def _write_run(module: ir.Module, search: ir.Function, shorten: ir.Function) -> None:
-    """Jobs begin .. end - 1 of a list of their addresses, each within the scratch memory of its thread.
+    """Jobs begin .. end - 1 of a list of their addresses,
+    each within the scratch memory of its thread.
 
-    What the checker needs lies at the beginning of that memory, the arena of a job that has none behind it.
+    What the checker needs lies at the beginning of that memory, the arena of a job that has none
+    behind it.
     """
     r = Routine(module, "run", 6)
     inputs, _, _, scratch, begin, end = r.arguments
@@ -349,6 +388,8 @@ def _write_run(module: ir.Module, search: ir.Function, shorten: ir.Function) -> 
         status = r.whole(job["status"])
         with r.when(status.equals(RUNNING)):
             status.set(r.call(search, address, scratch))
-        with r.when(status.equals(SOLVED) & (job["wishes"] > 0) & (job["path_count"] <= job["path_rows"])):
+        with r.when(
+            status.equals(SOLVED) & (job["wishes"] > 0) & (job["path_count"] <= job["path_rows"])
+        ):
             r.call(shorten, address, scratch)
     r.give(-1)

@@ -1,4 +1,5 @@
-"""Search: the cheapest way through a graph, by A* with re-opening, so that any admissible heuristic is enough."""
+"""Search: the cheapest way through a graph, by A* with re-opening,
+so that any admissible heuristic is enough."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from scipy.sparse.csgraph import dijkstra
 
 @dataclass(frozen=True)
 class Way:
-    """The vertices of the cheapest way (empty where there is none), its cost, and how many vertices were expanded."""
+    """The vertices of the cheapest way (empty where there is none), its cost,
+    and how many vertices were expanded."""
 
     vertices: tuple[int, ...]
     cost: float
@@ -32,7 +34,8 @@ def adjacency(pairs: np.ndarray, there: np.ndarray, back: np.ndarray, n: int) ->
 
 
 def cheapest_way(graph: csr_array, start: int, goals: np.ndarray, heuristic: np.ndarray) -> Way:
-    """A* from start to the first goal settled; heuristic (n,); equal costs go to the lower number."""
+    """A* from start to the first goal settled; heuristic (n,); equal costs go to the lower
+    number."""
     ends, first, costs = set(goals.tolist()), graph.indptr, graph.data
     best, before = {start: 0.0}, {start: -1}
     queue = [(float(heuristic[start]), start, 0.0)]
@@ -53,7 +56,8 @@ def cheapest_way(graph: csr_array, start: int, goals: np.ndarray, heuristic: np.
 
 
 def cheapest_to(graph: csr_array, start: int, ends: np.ndarray) -> Way:
-    """The cheapest way to any of some ends, by Dijkstra over the whole graph: for graphs without a good heuristic."""
+    """The cheapest way to any of some ends, by Dijkstra over the whole graph:
+    for graphs without a good heuristic."""
     costs, before = dijkstra(graph, directed=True, indices=start, return_predecessors=True)
     end = int(ends[np.argmin(costs[ends])])
     if not math.isfinite(costs[end]):

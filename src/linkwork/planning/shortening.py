@@ -1,8 +1,10 @@
-"""Shortening in machine code: shortcuts between points of a path, taken where the straight motion is free.
+"""Shortening in machine code: shortcuts between points of a path,
+taken where the straight motion is free.
 
-First every waypoint is joined to the furthest later one that it sees. Then pairs of places along the path, spread
-evenly by a sequence that a seed shifts, are joined where that is free; waypoints between them go. A shortcut never
-makes the path longer, and every motion that it brings has been asked of the checker.
+First every waypoint is joined to the furthest later one that it sees. Then pairs of places along
+the path, spread evenly by a sequence that a seed shifts, are joined where that is free; waypoints
+between them go. A shortcut never makes the path longer, and every motion that it brings has been
+asked of the checker.
 Source: [Geraerts2007] (shortcuts).
 """
 
@@ -23,7 +25,8 @@ GAIN = 1e-3
 def write_shorten(
     module: ir.Module, size: int, turns: Sequence[float], is_free: ir.Function, names: Sequence[str]
 ) -> ir.Function:
-    """Define shorten(job, scratch): the path of the job, in its place; gives how many rows it has."""
+    """Define shorten(job, scratch): the path of the job, in its place; gives how many rows it
+    has."""
     return _Shorten(module, size, turns, is_free, names).function
 
 
@@ -31,7 +34,12 @@ class _Shorten:
     """Writes `shorten`."""
 
     def __init__(
-        self, module: ir.Module, size: int, turns: Sequence[float], is_free: ir.Function, names: Sequence[str]
+        self,
+        module: ir.Module,
+        size: int,
+        turns: Sequence[float],
+        is_free: ir.Function,
+        names: Sequence[str],
     ) -> None:
         self.size, self.turns, self.is_free = size, turns, is_free
         self.r = r = Routine(module, "shorten", 2)
@@ -58,7 +66,9 @@ class _Shorten:
     def _sees(self, source: Doubles, target: Doubles) -> Value:
         """Whether the straight motion between two points is free."""
         self._way(target, source)
-        return self.r.call(self.is_free, self.job_at, self.scratch, source.address, self.way.address).equals(1)
+        return self.r.call(
+            self.is_free, self.job_at, self.scratch, source.address, self.way.address
+        ).equals(1)
 
     def _moved(self, first: Value, to: Value) -> None:
         """Rows from `first` on stand at `to` then, which may be before or behind."""

@@ -1,4 +1,5 @@
-"""Space: the configurations that a planner moves in: limits, turns without end, weights, joints that are held."""
+"""Space: the configurations that a planner moves in: limits, turns without end, weights,
+joints that are held."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ BEYOND = 1e-9  # by which a configuration may lie outside its limits and counts 
 class Space:
     """A box of configurations (nq,).
 
-    lower, upper   limits [rad, m]; those of a joint that turns without end are -pi and pi, for samples alone
+    lower, upper   limits [rad, m]; those of a joint that turns without end are -pi and pi, for
+                   samples alone
     turns          2 pi for a joint that turns without end, else 0
     weights        by which differences of a coordinate count in distances
-    free           (nq,) bool: coordinates that the planner moves; the others keep their value at the start
+    free           (nq,) bool: coordinates that the planner moves; the others keep their value at
+                   the start
     """
 
     subject: Subject
@@ -37,7 +40,9 @@ class Space:
     free: np.ndarray
 
     @staticmethod
-    def of(subject: Subject, joints: Sequence[str] | None, weights: ArrayLike | None, who: str) -> Space:
+    def of(
+        subject: Subject, joints: Sequence[str] | None, weights: ArrayLike | None, who: str
+    ) -> Space:
         """The space of a robot, or of some of its joints."""
         bounds = configurations.limits(subject)
         lower, upper = np.array(bounds.lower), np.array(bounds.upper)
@@ -48,18 +53,25 @@ class Space:
         for name in wanted:
             if name not in names:
                 raise UnknownName(
-                    f'{who}: robot "{subject.model.name}" has no joint "{name}"{did_you_mean(name, names)}'
+                    f'{who}: robot "{subject.model.name}" has no joint '
+                    f'"{name}"{did_you_mean(name, names)}'
                 )
         for joint, at, _ in configurations.places(subject):
             free[at] = joint.name in wanted
             if joint.nq > joint.nv and joint.name in wanted:
-                raise NotPossible(f'{who}: joint "{joint.name}" is {joint.kind.name}: orientations are not planned yet')
+                raise NotPossible(
+                    f'{who}: joint "{joint.name}" is {joint.kind.name}: orientations are not '
+                    "planned yet"
+                )
             for k in range(at.start, at.stop):
                 if np.isfinite(lower[k]) and np.isfinite(upper[k]):
                     continue
-                if free[k] and (joint.nq != 1 or 0 in joint.kind.slides or joint.kind.name != "continuous"):
+                if free[k] and (
+                    joint.nq != 1 or 0 in joint.kind.slides or joint.kind.name != "continuous"
+                ):
                     raise NotPossible(
-                        f'{who}: joint "{joint.name}" ({joint.kind.name}) has no limits; give it some, '
+                        f'{who}: joint "{joint.name}" ({joint.kind.name}) has no limits; give '
+                        "it some, "
                         "or make it continuous if it turns without end"
                     )
                 lower[k], upper[k], turns[k] = -math.pi, math.pi, 2.0 * math.pi
@@ -68,7 +80,12 @@ class Space:
 
     def configuration(self, q: Any, label: str) -> np.ndarray:
         """Configurations (..., nq), finite and within the limits."""
-        if type(q) is np.ndarray and q.dtype == np.float64 and q.ndim and q.shape[-1] == self.subject.nq:
+        if (
+            type(q) is np.ndarray
+            and q.dtype == np.float64
+            and q.ndim
+            and q.shape[-1] == self.subject.nq
+        ):
             low, high = self._bounds
             if ((q >= low) & (q <= high)).all():  # the usual case, in a tenth of the time
                 return np.ascontiguousarray(q)
@@ -80,7 +97,8 @@ class Space:
             place = tuple(np.argwhere(outside)[0])
             k = int(place[-1])
             raise InvalidInput(
-                f"{label}[{', '.join(map(str, map(int, place)))}] is {rows[place]:.6g}, outside the limits "
+                f"{label}[{', '.join(map(str, map(int, place)))}] is {rows[place]:.6g}, outside "
+                "the limits "
                 f'{self.lower[k]:.6g} .. {self.upper[k]:.6g} of joint "{self.joint_of(k)}"'
             )
         return rows
@@ -90,7 +108,9 @@ class Space:
         """What a configuration may be: any number where a joint turns without end or is held."""
         bound = self.free & ~(np.array(self.turns) > 0.0)
         most = np.finfo(float).max
-        return np.where(bound, self.lower - BEYOND, -most), np.where(bound, self.upper + BEYOND, most)
+        return np.where(bound, self.lower - BEYOND, -most), np.where(
+            bound, self.upper + BEYOND, most
+        )
 
     @cached_property
     def _span(self) -> np.ndarray:
@@ -102,7 +122,11 @@ class Space:
 
     def joint_of(self, k: int) -> str:
         """The name of the joint that a coordinate belongs to."""
-        return next(joint.name for joint, at, _ in configurations.places(self.subject) if at.start <= k < at.stop)
+        return next(
+            joint.name
+            for joint, at, _ in configurations.places(self.subject)
+            if at.start <= k < at.stop
+        )
 
     def box(self, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(lower, span) of samples; a joint that is held has no span."""
@@ -134,7 +158,9 @@ class Space:
 
 
 def _weights(weights: ArrayLike, nq: int, who: str) -> np.ndarray:
-    rows = np.broadcast_to(finite_rows(np.atleast_1d(weights), np.atleast_1d(weights).shape[-1], f"{who}: weights"), nq)
+    rows = np.broadcast_to(
+        finite_rows(np.atleast_1d(weights), np.atleast_1d(weights).shape[-1], f"{who}: weights"), nq
+    )
     if (rows <= 0.0).any():
         raise InvalidInput(f"{who}: weights is {rows.tolist()}, expected positive numbers")
     return rows

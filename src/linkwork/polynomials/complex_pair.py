@@ -74,7 +74,9 @@ class Complex:
     def where(self, condition: Any, other: Any) -> Complex:
         """This number where the condition holds, the other one elsewhere."""
         o = Complex.of(other)
-        return Complex(casadi.if_else(condition, self.re, o.re), casadi.if_else(condition, self.im, o.im))
+        return Complex(
+            casadi.if_else(condition, self.re, o.re), casadi.if_else(condition, self.im, o.im)
+        )
 
 
 def numbers(pairs: SX) -> list[Complex]:

@@ -12,14 +12,18 @@ Symmetry = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """(x (..., n), p (..., m)) -> (..., s, n): the solutions that come with each one, itself first."""
 
 
-def collisions(x: np.ndarray, p: np.ndarray, valid: np.ndarray, symmetry: Symmetry | None) -> np.ndarray:
-    """(..., k): rows of x (..., k, n) that are the same solution, up to symmetry, as another valid row."""
+def collisions(
+    x: np.ndarray, p: np.ndarray, valid: np.ndarray, symmetry: Symmetry | None
+) -> np.ndarray:
+    """(..., k): rows of x (..., k, n) that are the same solution, up to symmetry,
+    as another valid row."""
     marks = fingerprint(x, p[..., None, :], symmetry)
     marks = np.where(valid[..., None], marks, np.nan)
     order = np.argsort(marks[..., 0], axis=-1)
     ordered = np.take_along_axis(marks, order[..., None], axis=-2)
     repeated = np.zeros(valid.shape, dtype=bool)  # in that order
-    for apart in range(1, min(4, x.shape[-2])):  # equal ones are neighbours, but for others between them
+    # equal ones are neighbours, but for others between them
+    for apart in range(1, min(4, x.shape[-2])):
         same = (np.abs(ordered[..., apart:, :] - ordered[..., :-apart, :]) < SAME).all(axis=-1)
         repeated[..., apart:] |= same
         repeated[..., :-apart] |= same

@@ -1,7 +1,7 @@
 """Linear: Gaussian elimination of complex equations as straight-line code, by structure first.
 
-An unknown that stands in two equations alone is eliminated from them with one comparison; only what remains is dense,
-and is eliminated with partial pivoting by conditional swaps.
+An unknown that stands in two equations alone is eliminated from them with one comparison; only what
+remains is dense, and is eliminated with partial pivoting by conditional swaps.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ Row = dict[int, Complex]
 
 
 def solve(rows: list[Row], right: list[Complex]) -> list[Complex]:
-    """x with sum_j rows[i][j] x_j = right[i]; rows are scaled by their largest coefficient first."""
+    """x with sum_j rows[i][j] x_j = right[i]; rows are scaled by their largest coefficient
+    first."""
     n = len(rows)
     scaled = [_normalised(row, b) for row, b in zip(rows, right)]
     pairs = _pairs(rows)
@@ -46,7 +47,8 @@ def _normalised(row: Row, right: Complex) -> tuple[Row, Complex]:
 
 
 def _pairs(rows: list[Row]) -> list[tuple[int, int, int]]:
-    """(unknown, equation, equation) for unknowns that stand in exactly two equations, which no other of them uses."""
+    """(unknown, equation, equation) for unknowns that stand in exactly two equations,
+    which no other of them uses."""
     pairs: list[tuple[int, int, int]] = []
     used: set[int] = set()
     for j in reversed(range(len(rows))):
@@ -60,7 +62,8 @@ def _pairs(rows: list[Row]) -> list[tuple[int, int, int]]:
 def _eliminate(
     unknown: int, first: tuple[Row, Complex], second: tuple[Row, Complex]
 ) -> tuple[tuple[Row, Complex], tuple[Row, Complex]]:
-    """(the equation that gives the unknown, what remains of the other): the larger coefficient is the pivot."""
+    """(the equation that gives the unknown, what remains of the other):
+    the larger coefficient is the pivot."""
     (a, x), (b, y) = first, second
     swap = b[unknown].abs2() > a[unknown].abs2()
     zero = Complex(0.0)

@@ -1,8 +1,8 @@
 """Monodromy: all solutions of a generic system from one of them.
 
-The parameters run a triangle p -> q -> r -> p with random complex corners. Every solution that is known goes along and
-comes back as a solution, often another one. When several loops running bring nothing new, the set is complete, as far
-as loops can tell.
+The parameters run a triangle p -> q -> r -> p with random complex corners. Every solution that is
+known goes along and comes back as a solution, often another one. When several loops running bring
+nothing new, the set is complete, as far as loops can tell.
 Source: [Duff2019] section 2.
 """
 
@@ -31,11 +31,13 @@ def explore(
     idle: int,
     most_loops: int,
 ) -> Starts:
-    """The solutions at p that loops find, with how many loops there were and how many in the end were idle."""
+    """The solutions at p that loops find, with how many loops there were and how many in the end
+    were idle."""
     size, _ = system.corrections(x, p)
     if (size > 1e-6).any():
         raise InvalidInput(
-            f"{system.name}: monodromy: x is no solution at p: Newton would change it by {size.max():.1e}"
+            f"{system.name}: monodromy: x is no solution at p: Newton would change it by "
+            f"{size.max():.1e}"
         )
     random = np.random.default_rng(seed)
     spread = np.sqrt(np.mean(np.abs(p) ** 2))
@@ -44,7 +46,9 @@ def explore(
     while since < idle:
         deadlines.check()
         if loops == most_loops:
-            raise NotPossible(f"{system.name}: after {loops} loops still new solutions; {len(known)} so far")
+            raise NotPossible(
+                f"{system.name}: after {loops} loops still new solutions; {len(known)} so far"
+            )
         corners = spread * (random.normal(size=(2, len(p))) + 1j * random.normal(size=(2, len(p))))
         ends = known
         for start, goal in ((p, corners[0]), (corners[0], corners[1]), (corners[1], p)):

@@ -26,22 +26,29 @@ SMALL = 2.0**-52
 
 
 def roots(coefficients: Any) -> np.ndarray:
-    """All roots (..., d) of polynomials whose coefficients (..., d+1) come highest power first, as in numpy.roots.
+    """All roots (..., d) of polynomials whose coefficients (..., d+1) come highest power first,
+    as in numpy.roots.
 
     Simple roots are found to rounding, a root of multiplicity m to about the m-th root of it.
     """
     c = np.asarray(coefficients)
     if c.dtype.kind not in "fiuc":
-        raise InvalidInput(f"roots: coefficients have dtype {c.dtype}, expected real or complex numbers")
+        raise InvalidInput(
+            f"roots: coefficients have dtype {c.dtype}, expected real or complex numbers"
+        )
     if c.ndim < 1 or c.shape[-1] < 2:
-        raise InvalidInput(f"roots: coefficients have shape {c.shape}, expected (..., d + 1) with d of at least 1")
+        raise InvalidInput(
+            f"roots: coefficients have shape {c.shape}, expected (..., d + 1) with d of at least 1"
+        )
     c = np.asarray(c, dtype=complex)
     if not np.isfinite(c).all():
         raise InvalidInput("roots: coefficients are not finite")
     size = np.abs(c).max(axis=-1)
     if (np.abs(c[..., 0]) <= 1e-300 * size).any():
         where = np.argwhere(np.abs(c[..., 0]) <= 1e-300 * size)[0].tolist()
-        raise InvalidInput(f"roots: the first coefficient of polynomial {where} is zero; leave it out")
+        raise InvalidInput(
+            f"roots: the first coefficient of polynomial {where} is zero; leave it out"
+        )
     return all_roots(c / size[..., None])
 
 
@@ -52,7 +59,8 @@ def all_roots(c: np.ndarray) -> np.ndarray:
 
 
 def iterated(state: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Roots (..., d) complex from what `prepared` gives: start state (..., 1 + 2 d), coefficients (..., 2 (d + 1))."""
+    """Roots (..., d) complex from what `prepared` gives: start state (..., 1 + 2 d),
+    coefficients (..., 2 (d + 1))."""
     d = c.shape[-1] // 2 - 1
     if c.ndim == 1:  # the lean way in
         final, _ = _one(d)(state, c, _MOST)
@@ -63,10 +71,11 @@ def iterated(state: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def prepared(c: list[Complex]) -> tuple[SX, SX]:
-    """(start state (1 + 2 d), coefficients (2 (d + 1)) of size one) of a polynomial, highest power first.
+    """(start state (1 + 2 d), coefficients (2 (d + 1)) of size one) of a polynomial,
+    highest power first.
 
-    Starts lie around the circle whose radius is the geometric mean of the roots' sizes, off every line of symmetry: on
-    one the iteration would stay for ever.
+    Starts lie around the circle whose radius is the geometric mean of the roots' sizes, off every
+    line of symmetry: on one the iteration would stay for ever.
     """
     d = len(c) - 1
     largest = c[0].size()
@@ -79,13 +88,17 @@ def prepared(c: list[Complex]) -> tuple[SX, SX]:
     radius = casadi.if_else(largest > 0, radius, 1.0)
     t = 2.0 * np.pi * np.arange(d) / d + 0.4
     r = np.where(np.arange(d) % 2 == 0, 0.93, 1.08)
-    points = [x for k in range(d) for x in (r[k] * np.cos(t[k]) * radius, r[k] * np.sin(t[k]) * radius)]
+    points = [
+        x for k in range(d) for x in (r[k] * np.cos(t[k]) * radius, r[k] * np.sin(t[k]) * radius)
+    ]
     return casadi.vertcat(0.0, *points), casadi.vertcat(*[x for a in unit for x in (a.re, a.im)])
 
 
 @functools.cache
 def _preparation(d: int) -> Callable[..., Any]:
-    signature = Signature("roots", (("c", (d + 1, 2)),), (("state", (1 + 2 * d,)), ("c", (2 * (d + 1),))))
+    signature = Signature(
+        "roots", (("c", (d + 1, 2)),), (("state", (1 + 2 * d,)), ("c", (2 * (d + 1),)))
+    )
     kernel = traced(signature, lambda c: prepared(numbers(c)), keys.key(__name__, "prepared", d))
     return kernel.caller(Context())
 
@@ -99,7 +112,8 @@ def _one(d: int) -> Callable[..., Any]:
 def _aberth(d: int) -> Scan:
     """z_i -= N_i / (1 - N_i sum_j 1 / (z_i - z_j)), N = p / p'.
 
-    Outside the unit circle p is evaluated as z^d q(1/z), q with the coefficients reversed, so that nothing overflows.
+    Outside the unit circle p is evaluated as z^d q(1/z), q with the coefficients reversed, so that
+    nothing overflows.
     Source: [Aberth1973] eq. 3.
     """
 
@@ -142,7 +156,8 @@ def _sums_of_inverses(points: list[Complex]) -> list[Complex]:
 
 
 def _horner(c: list[Complex], z: Complex) -> tuple[Complex, Complex, SX]:
-    """Value, derivative, and the sum of the terms' sizes, of a polynomial with the highest power first."""
+    """Value, derivative, and the sum of the terms' sizes,
+    of a polynomial with the highest power first."""
     value, slope, r = c[0], Complex(0.0), casadi.sqrt(z.abs2())
     bound = c[0].size()
     for a in c[1:]:

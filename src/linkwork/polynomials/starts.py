@@ -19,9 +19,11 @@ class Starts(Tabular, rows="solutions", within=1, aside=("parameters",)):
     """Where paths begin.
 
     parameters   (m,) complex, generic
-    solutions    (k, n) complex: all solutions there, one of each orbit where the system has a symmetry
+    solutions    (k, n) complex: all solutions there, one of each orbit where the system has a
+                 symmetry
     seed         that made them
-    loops, idle  loops of the parameters that were run, and how many of them in the end found nothing new
+    loops, idle  loops of the parameters that were run, and how many of them in the end found
+                 nothing new
     """
 
     parameters: np.ndarray
@@ -33,7 +35,10 @@ class Starts(Tabular, rows="solutions", within=1, aside=("parameters",)):
     def __post_init__(self) -> None:
         p, x = np.asarray(self.parameters, complex), np.asarray(self.solutions, complex)
         if p.ndim != 1 or x.ndim != 2 or not (np.isfinite(p).all() and np.isfinite(x).all()):
-            raise InvalidInput(f"Starts: parameters {p.shape} and solutions {x.shape}, expected finite (m,) and (k, n)")
+            raise InvalidInput(
+                f"Starts: parameters {p.shape} and solutions {x.shape}, expected finite (m,) "
+                "and (k, n)"
+            )
         object.__setattr__(self, "parameters", p)
         object.__setattr__(self, "solutions", x)
 
@@ -52,7 +57,9 @@ class Starts(Tabular, rows="solutions", within=1, aside=("parameters",)):
         """Write numbers and their hash to an .npz file."""
         counts = np.array([self.seed, self.loops, self.idle], dtype="<i8")
         digest = np.frombuffer(bytes.fromhex(self.hash), dtype=np.uint8)
-        np.savez_compressed(path, parameters=self.parameters, solutions=self.solutions, counts=counts, hash=digest)
+        np.savez_compressed(
+            path, parameters=self.parameters, solutions=self.solutions, counts=counts, hash=digest
+        )
 
     @staticmethod
     def load(path: str | Path) -> Starts:
@@ -66,5 +73,7 @@ class Starts(Tabular, rows="solutions", within=1, aside=("parameters",)):
             raise InvalidFile(f"{path}: cannot be read as start solutions: {error}") from None
         starts = Starts(parameters, solutions, *map(int, counts))
         if starts.hash != digest.tobytes().hex():
-            raise InvalidFile(f"{path}: the numbers do not have the hash that was written with them")
+            raise InvalidFile(
+                f"{path}: the numbers do not have the hash that was written with them"
+            )
         return starts

@@ -25,9 +25,12 @@ MOST_STEPS = 40_000
 MOST_LOOPS = 10**6
 FIRST_STEP = 0.05
 TIGHTER = (1.0, 0.2, 5.0, 1e-2)
-"""Goals of the step length [of the usual one]: paths that failed or met another are tracked again with the next; the
-third one is loose, for paths that pass so far out that rounding is more than the usual goal."""
-REASONS = np.array(["", "the path did not arrive", "the path met another one", "the start does not fit"])
+"""Goals of the step length [of the usual one]: paths that failed or met another are tracked again
+with the next; the third one is loose, for paths that pass so far out that rounding is more than the
+usual goal."""
+REASONS = np.array(
+    ["", "the path did not arrive", "the path met another one", "the start does not fit"]
+)
 
 
 @short_repr
@@ -35,7 +38,8 @@ REASONS = np.array(["", "the path did not arrive", "the path met another one", "
 class Solutions(Tabular, rows="success"):
     """Ends of the paths for every member of a batch.
 
-    x           (..., k, n) complex, at the place of the start; of a path that failed, where it stood
+    x           (..., k, n) complex, at the place of the start; of a path that failed, where it
+                stood
     success     (..., k): arrived, and at no other path's solution
     reason      (..., k): why not, or ""
     residual    (..., k): size of the last correction, relative to each unknown
@@ -50,11 +54,13 @@ class Solutions(Tabular, rows="success"):
 
 
 class System:
-    """`equations(x, p)` gives as many expressions as there are unknowns; x and p are lists of `Complex`.
+    """`equations(x, p)` gives as many expressions as there are unknowns;
+    x and p are lists of `Complex`.
 
-    unknowns and parameters are numbers or lists of names. The equations are polynomial in x, or rational, like u and
-    1/u of a rotation. A `key` (engine/keys.py) names everything that the equations depend on: kept code then needs no
-    tracing. Equations from outside linkwork are keyed by what was traced.
+    unknowns and parameters are numbers or lists of names. The equations are polynomial in x, or
+    rational, like u and 1/u of a rotation. A `key` (engine/keys.py) names everything that the
+    equations depend on: kept code then needs no tracing. Equations from outside linkwork are keyed
+    by what was traced.
     """
 
     def __init__(
@@ -80,13 +86,18 @@ class System:
 
     @functools.cached_property
     def evaluation(self) -> Kernel:
-        """The kernel (x (n, 2), p (m, 2)) -> residuals (n, 2), Jacobian (n, 2 n): real parts, then imaginary ones."""
+        """The kernel (x (n, 2), p (m, 2)) -> residuals (n, 2), Jacobian (n, 2 n): real parts,
+        then imaginary ones."""
 
         def trace() -> casadi.Function:
             x, p, f, J = tracking.residual_and_jacobian(self.equations, self.n, self.m)
             values = casadi.vertcat(*[casadi.horzcat(e.re, e.im) for e in f])
-            real = casadi.vertcat(*[casadi.horzcat(*[0 if e is None else e.re for e in row]) for row in J])
-            imaginary = casadi.vertcat(*[casadi.horzcat(*[0 if e is None else e.im for e in row]) for row in J])
+            real = casadi.vertcat(
+                *[casadi.horzcat(*[0 if e is None else e.re for e in row]) for row in J]
+            )
+            imaginary = casadi.vertcat(
+                *[casadi.horzcat(*[0 if e is None else e.im for e in row]) for row in J]
+            )
             jacobian = casadi.horzcat(real, imaginary)
             return casadi.Function("evaluation", [x, p], [values, jacobian], {"cse": True})
 
@@ -101,7 +112,8 @@ class System:
         return f[..., 0] + 1j * f[..., 1], J[..., : self.n] + 1j * J[..., self.n :]
 
     def corrections(self, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(size of Newton's step relative to each unknown, condition of the scaled Jacobian), both (...,)."""
+        """(size of Newton's step relative to each unknown, condition of the scaled Jacobian),
+        both (...,)."""
         f, J = self.evaluate(x, p)
         scale = np.abs(x) + tracking.FLOOR
         A = J * scale[..., None, :]
@@ -114,8 +126,11 @@ class System:
         step = np.einsum("...ji,...j->...i", Vh.conj(), y)
         return np.abs(step).max(axis=-1), s[..., 0] / floor[..., -1]
 
-    def solve(self, p: Any, starts: Starts, symmetry: Symmetry | None = None, conditions: bool = True) -> Solutions:
-        """Follow all start solutions to the parameters p (..., m); without `conditions` the last two are left NaN.
+    def solve(
+        self, p: Any, starts: Starts, symmetry: Symmetry | None = None, conditions: bool = True
+    ) -> Solutions:
+        """Follow all start solutions to the parameters p (..., m);
+        without `conditions` the last two are left NaN.
 
         symmetry: (x, p) -> (..., s, n), the solutions that come with each one, itself first.
         """
@@ -142,7 +157,10 @@ class System:
         if conditions:
             residual, condition = self.corrections(x, rows[:, None, :])
         reason = REASONS[np.where(end, np.where(met, 2, 0), 1)]
-        shaped = (values.reshape(*batch, *values.shape[1:]) for values in (x, end & ~met, reason, residual, condition))
+        shaped = (
+            values.reshape(*batch, *values.shape[1:])
+            for values in (x, end & ~met, reason, residual, condition)
+        )
         return Solutions(*shaped)
 
     def prepare(self) -> System:
@@ -150,13 +168,18 @@ class System:
         self.tracker.prepare(machine.widths()[0])
         return self
 
-    def track(self, start: np.ndarray, goal: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(ends (k, n), arrived (k,)) of paths from the solutions x (k, n) at `start` (m,) to `goal` (m,)."""
+    def track(
+        self, start: np.ndarray, goal: np.ndarray, x: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(ends (k, n), arrived (k,)) of paths from the solutions x (k, n) at `start` (m,) to
+        `goal` (m,)."""
         start, goal = self._parameters(start), self._parameters(goal)
         x = np.asarray(x, dtype=complex)
         if start.ndim != 1 or goal.ndim != 1 or x.ndim != 2 or x.shape[1] != self.n:
             shapes = f"start {start.shape}, goal {goal.shape}, x {x.shape}"
-            raise InvalidInput(f"{self.name}: {shapes}, expected ({self.m},), ({self.m},) and (k, {self.n})")
+            raise InvalidInput(
+                f"{self.name}: {shapes}, expected ({self.m},), ({self.m},) and (k, {self.n})"
+            )
         ends, arrived = self._follow(goal[None], start, x[None], 0)
         return ends[0], arrived[0]
 
@@ -171,7 +194,8 @@ class System:
         *,
         time_limit: float | None = None,
     ) -> Starts:
-        """All solutions at a generic p (m,) that loops of the parameters join to x (n,) or (k, n); monodromy.py.
+        """All solutions at a generic p (m,) that loops of the parameters join to x (n,) or (k, n);
+        monodromy.py.
 
         idle         loops in a row that bring nothing new, after which the set counts as complete
         time_limit   seconds after which it ends with NotPossible; None: as long as it takes
@@ -185,7 +209,8 @@ class System:
     def _follow(
         self, goal: np.ndarray, start: np.ndarray, x: np.ndarray, attempt: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Paths of every goal (tasks, m) from every start x (tasks or 1, k, n): (ends (tasks, k, n), arrived)."""
+        """Paths of every goal (tasks, m) from every start x (tasks or 1, k, n):
+        (ends (tasks, k, n), arrived)."""
         k, shape = x.shape[1], (len(goal), x.shape[1], self.n)
         begin = _split(np.broadcast_to(x, shape))
         run = self.tracker(
@@ -211,7 +236,9 @@ class System:
     def _parameters(self, p: Any) -> np.ndarray:
         p = np.asarray(p)
         if p.dtype.kind not in "fiuc" or p.ndim < 1 or p.shape[-1] != self.m:
-            raise InvalidInput(f"{self.name}: parameters have shape {p.shape}, expected (..., {self.m}) numbers")
+            raise InvalidInput(
+                f"{self.name}: parameters have shape {p.shape}, expected (..., {self.m}) numbers"
+            )
         if not np.isfinite(p).all():
             raise InvalidInput(f"{self.name}: parameters are not finite")
         return np.asarray(p, dtype=complex)
@@ -219,7 +246,8 @@ class System:
     def _check_starts(self, starts: Starts) -> None:
         if starts.solutions.shape[1] != self.n or starts.parameters.shape != (self.m,):
             raise InvalidInput(
-                f"{self.name}: starts have {starts.solutions.shape[1]} unknowns and {len(starts.parameters)} "
+                f"{self.name}: starts have {starts.solutions.shape[1]} unknowns and "
+                f"{len(starts.parameters)} "
                 f"parameters, expected {self.n} and {self.m}"
             )
 

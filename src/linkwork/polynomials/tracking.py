@@ -1,13 +1,14 @@
 """Tracking: solutions followed while the parameters of a polynomial system move, one path a lane.
 
-The path is f(x, p0 + t (p1 - p0)) = 0, t from 0 to 1. A step of the scan is one linear solve; which one it is depends
-on the lane's phase, so no lane waits for another:
+The path is f(x, p0 + t (p1 - p0)) = 0, t from 0 to 1. A step of the scan is one linear solve; which
+one it is depends on the lane's phase, so no lane waits for another:
 
     0 .. 3   the four tangents of Runge and Kutta's fourth-order step, dx/dt = -J^-1 df/dt
     4, 5     Newton's corrections at t + h; the size of the first one sets the next step length
     6        Newton's steps at t = 1, until nothing moves
 
-Sizes are relative to each unknown, because the unknowns of one solution may differ by many orders of magnitude.
+Sizes are relative to each unknown, because the unknowns of one solution may differ by many orders
+of magnitude.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ GOAL = 1e-3
 LARGEST_FIRST, LARGEST_SECOND = 1e-2, 3e-4
 """Corrections above these reject the step."""
 ENOUGH = 1e-3
-"""A first correction below this needs no second one: its square is left, and the next step's corrections see to it."""
+"""A first correction below this needs no second one: its square is left,
+and the next step's corrections see to it."""
 FLOOR = 1e-8
 """Unknowns below this [of the problem's own size] are measured against it."""
 SETTLED, ARRIVED = 1e-14, 1e-5
-"""Relative correction at t = 1 that ends the polish, and that counts as success after the last one: solutions with
-unknowns of 1e3 to 1e6 problem sizes are known to no more digits."""
+"""Relative correction at t = 1 that ends the polish, and that counts as success after the last one:
+solutions with unknowns of 1e3 to 1e6 problem sizes are known to no more digits."""
 POLISH = 8
 SHORTEST = 1e-11
 RUNNING, ARRIVING, LOST = 0.0, 1.0, 2.0
@@ -43,7 +45,8 @@ RUNNING, ARRIVING, LOST = 0.0, 1.0, 2.0
 def residual_and_jacobian(
     equations: Equations, n: int, m: int
 ) -> tuple[SX, SX, list[Complex], list[list[Complex | None]]]:
-    """(x (n, 2), p (m, 2), f, J) as symbols; J by automatic differentiation, None where it is always zero."""
+    """(x (n, 2), p (m, 2), f, J) as symbols; J by automatic differentiation,
+    None where it is always zero."""
     re, im = SX.sym("re", n), SX.sym("im", n)
     p = SX.sym("p", m, 2)
     f = [Complex.of(e) for e in equations([Complex(re[i], im[i]) for i in range(n)], numbers(p))]
@@ -59,9 +62,11 @@ def residual_and_jacobian(
 
 
 def tracker(equations: Equations, n: int, m: int, name: str, key: str | None = None) -> Scan:
-    """The scan that follows paths: parameters `start` and `goal` (m, 2), state x (n, 2) and the lane's bookkeeping.
+    """The scan that follows paths: parameters `start` and `goal` (m, 2),
+    state x (n, 2) and the lane's bookkeeping.
 
-    key   that names the equations, so that kept code needs no tracing; None: the traced program is the key
+    key   that names the equations, so that kept code needs no tracing; None: the traced program is
+          the key
     """
 
     def step(k: SX, **s: SX) -> dict[str, Any]:
@@ -87,7 +92,9 @@ def tracker(equations: Equations, n: int, m: int, name: str, key: str | None = N
         # what Newton's correction decides
         corrected = [a + z for a, z in zip(e, dx)]
         first, second, polish = is_[4], is_[5], is_[6]
-        too_large = logic_or(logic_and(first, size > LARGEST_FIRST), logic_and(second, size > LARGEST_SECOND))
+        too_large = logic_or(
+            logic_and(first, size > LARGEST_FIRST), logic_and(second, size > LARGEST_SECOND)
+        )
         wrong = logic_or(too_large, logic_and(phase < 6, logic_not(size < 1e12)))
         good = logic_and(logic_not(wrong), logic_or(second, logic_and(first, size < ENOUGH)))
         measured = if_else(first, size, s["size"])
@@ -133,7 +140,8 @@ def tracker(equations: Equations, n: int, m: int, name: str, key: str | None = N
 def _solution(
     equations: Equations, e: list[Complex], start: SX, goal: SX, now: SX, tangent: SX
 ) -> tuple[list[Complex], list[SX]]:
-    """(y, scale): the tangent or Newton's correction at e is scale * y, relative to each unknown."""
+    """(y, scale): the tangent or Newton's correction at e is scale * y, relative to each
+    unknown."""
     n, m = len(e), start.shape[0]
     x, p, f, J = residual_and_jacobian(equations, n, m)
     slope = casadi.vertcat(*[z.re for z in f], *[z.im for z in f])
@@ -141,7 +149,9 @@ def _solution(
     at = [pairs(e), start + now * (goal - start)]
     entries = [(i, j) for i in range(n) for j in range(n) if J[i][j] is not None]
     values = [z for i, j in entries for z in (J[i][j].re, J[i][j].im)]  # type: ignore[union-attr]
-    here = casadi.Function("f", [x, p, goal, start], [slope, drift, casadi.vertcat(*values)], {"cse": True})
+    here = casadi.Function(
+        "f", [x, p, goal, start], [slope, drift, casadi.vertcat(*values)], {"cse": True}
+    )
     slope, drift, entry = here.call([*at, goal, start])
     scale = [casadi.sqrt(z.abs2() + FLOOR**2) for z in e]
     rows: list[Row] = [{} for _ in range(n)]

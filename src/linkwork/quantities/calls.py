@@ -1,4 +1,5 @@
-"""Calls: the compiled calls of a subject, made when they are first used and then one attribute away."""
+"""Calls: the compiled calls of a subject, made when they are first used and then one attribute
+away."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class Loaded(Options, total=False):
 
 
 class Forced(Loaded, total=False):
-    """What takes forces from outside: {body or frame: (..., 6)}, in world axes, at that frame's origin."""
+    """What takes forces from outside: {body or frame: (..., 6)}, in world axes,
+    at that frame's origin."""
 
     forces: Mapping[str, ArrayLike] | None
 
@@ -45,10 +47,12 @@ NAMES = frozenset(Forced.__annotations__)
 
 
 class Calls:
-    """Compiled calls: `calls.gravity_torque or calls.made("gravity_torque")`; of a frame `calls.framed["pose", frame]`.
+    """Compiled calls: `calls.gravity_torque or calls.made("gravity_torque")`;
+    of a frame `calls.framed["pose", frame]`.
 
-    Every name of the table is an attribute, None until it is first used (below this class). They take arguments by
-    position, one sample or a batch; of a subject with live variables also `variables=`.
+    Every name of the table is an attribute, None until it is first used (below this class). They
+    take arguments by position, one sample or a batch; of a subject with live variables also
+    `variables=`.
     """
 
     if TYPE_CHECKING:
@@ -89,23 +93,35 @@ class Calls:
             return self.made(name, frame)
 
     def with_options(
-        self, options: Mapping[str, Any], name: str, frame: str | None = None, **arguments: ArrayLike
+        self,
+        options: Mapping[str, Any],
+        name: str,
+        frame: str | None = None,
+        **arguments: ArrayLike,
     ) -> Any:
         """A quantity with some of `NAMES` given; what is None is as good as not given."""
         unknown = sorted(options.keys() - NAMES)
         if unknown:
-            raise TypeError(f"{name}() got an unexpected option {unknown[0]!r}{did_you_mean(unknown[0], NAMES)}")
+            raise TypeError(
+                f"{name}() got an unexpected option {unknown[0]!r}{did_you_mean(unknown[0], NAMES)}"
+            )
         used = {key: value for key, value in options.items() if value is not None}
         try:
             if not used or (used.keys() == {"variables"} and self._subject.live):
-                call = self.of_frame(name, frame) if frame is not None else getattr(self, name, None) or self.made(name)
+                call = (
+                    self.of_frame(name, frame)
+                    if frame is not None
+                    else getattr(self, name, None) or self.made(name)
+                )
                 return call(*arguments.values(), **used)
             if used.keys() == {"out"} and not self._subject.live:
                 return self._writer(name, frame)(tuple(arguments.values()), used["out"])
             return evaluate(self._subject, name, arguments, frame, **used)
         except ComputationError as error:
             others = {key: used.get(key) for key in ("payload", "variables")}
-            raise explained(error, self._subject, name, arguments.get("q"), frame, **others) from None
+            raise explained(
+                error, self._subject, name, arguments.get("q"), frame, **others
+            ) from None
 
     def _writer(self, name: str, frame: str | None) -> Callable[..., Any]:
         if frame is not None and not isinstance(frame, str):
@@ -116,6 +132,7 @@ class Calls:
         return write
 
 
-# A class attribute costs the interpreter nothing where an instance has its own; `__getattr__` would be called for each.
+# A class attribute costs the interpreter nothing where an instance has its own;
+# `__getattr__` would be called for each.
 for _name in QUANTITIES:
     setattr(Calls, _name, None)

@@ -27,12 +27,15 @@ def carried(payload: Any, who: str) -> tuple[Payload, ...]:
         return (payload,)
     payloads = tuple(payload) if isinstance(payload, Iterable) else (payload,)
     if not all(isinstance(each, Payload) for each in payloads):
-        raise InvalidInput(f"{who}: payload is {type(payload).__name__}, expected a Payload or several")
+        raise InvalidInput(
+            f"{who}: payload is {type(payload).__name__}, expected a Payload or several"
+        )
     return payloads
 
 
 def on_bodies(subject: Subject, payloads: tuple[Payload, ...]) -> tuple[Payload, ...]:
-    """Payloads on named frames as payloads on the bodies that carry these: turned and moved into the body's axes."""
+    """Payloads on named frames as payloads on the bodies that carry these:
+    turned and moved into the body's axes."""
     bodies = {body.name for body in subject.model.bodies}
     frames = {frame.name: frame for frame in subject.model.frames}
     placed = []
@@ -40,7 +43,8 @@ def on_bodies(subject: Subject, payloads: tuple[Payload, ...]) -> tuple[Payload,
         frame = None if held.body in bodies else frames.get(held.body)
         if frame is not None and subject.live:
             raise NotPossible(
-                f'payload on frame "{held.body}": robot "{subject.model.name}" has live variables, which may move the '
+                f'payload on frame "{held.body}": robot "{subject.model.name}" has live variables, '
+                "which may move the "
                 f'frame; put it on body "{frame.body}"'
             )
         placed.append(held if frame is None else _moved(held, frame))
@@ -64,7 +68,8 @@ def evaluate(
     variables: Mapping[str, Any] | None = None,
     out: Any = None,
 ) -> Any:
-    """A quantity of the table for one sample or a batch; see `Quantity` for what each option means."""
+    """A quantity of the table for one sample or a batch; see `Quantity` for what each option
+    means."""
     payloads = on_bodies(subject, carried(payload, name)) if payload is not None else ()
     forces = mapping(forces, f"{name}: forces") if forces is not None else None
     kernel = kernel_of(subject, name, frame, tuple(forces or ()), tuple(p.body for p in payloads))
@@ -82,7 +87,8 @@ def caller(
     frame: str | None = None,
     keep: Callable[[Callable[..., Any]], None] | None = None,
 ) -> Callable[..., Any]:
-    """The fastest callable for the plain arguments of a quantity; with live variables it takes `variables=` too.
+    """The fastest callable for the plain arguments of a quantity;
+    with live variables it takes `variables=` too.
 
     `keep` is handed a faster one as soon as there is one (`Kernel.caller`).
     """
@@ -101,7 +107,9 @@ def caller(
     return with_variables
 
 
-def writer(subject: Subject, name: str, frame: str | None = None) -> Callable[[Sequence[Any], Any], Any]:
+def writer(
+    subject: Subject, name: str, frame: str | None = None
+) -> Callable[[Sequence[Any], Any], Any]:
     """The fastest callable (arguments, out) of a quantity without live variables."""
     kernel, context = kernel_of(subject, name, frame), context_of(subject)
     return lambda arguments, out: kernel.call(arguments, out, context)
@@ -114,9 +122,15 @@ def context_of(subject: Subject) -> Context:
 
 
 def kernel_of(
-    subject: Subject, name: str, frame: str | None = None, forces: Names = (), payloads: Names = (), about: Any = None
+    subject: Subject,
+    name: str,
+    frame: str | None = None,
+    forces: Names = (),
+    payloads: Names = (),
+    about: Any = None,
 ) -> Kernel:
-    """The kernel of a quantity, traced with symbols for forces on these frames and payloads on these bodies.
+    """The kernel of a quantity, traced with symbols for forces on these frames and payloads on
+    these bodies.
 
     about: what the line is about besides the robot, for lines that say so (`Quantity.about`).
     """
@@ -132,8 +146,11 @@ def kernel_of(
     return subject.kernel(key, make, maker=line.trace)
 
 
-def _kernel_about(subject: Subject, line: Quantity, name: str, frame: str | None, about: Any) -> Kernel:
-    """The kernel of a line about a second thing, at the robot's present numbers, from which that thing was read."""
+def _kernel_about(
+    subject: Subject, line: Quantity, name: str, frame: str | None, about: Any
+) -> Kernel:
+    """The kernel of a line about a second thing, at the robot's present numbers,
+    from which that thing was read."""
     if line.about is None or not isinstance(about, line.about):
         expected = "nothing" if line.about is None else f"a {line.about.__name__}"
         raise InvalidInput(f"{name}: is asked about {shown(about)}, expected {expected}")
@@ -147,10 +164,14 @@ def _kernel_about(subject: Subject, line: Quantity, name: str, frame: str | None
     return present.kernel(repr((name, place, decided)), make, maker=line.trace)
 
 
-def _check(subject: Subject, line: Quantity, name: str, frame: str | None, forces: Names, payloads: Names) -> None:
+def _check(
+    subject: Subject, line: Quantity, name: str, frame: str | None, forces: Names, payloads: Names
+) -> None:
     who = f'robot "{subject.model.name}"'
     if line.dynamic and subject.model.kinematic_only:
-        raise NotPossible(f"{name}: {who} is kinematic only: no mass properties are published for it")
+        raise NotPossible(
+            f"{name}: {who} is kinematic only: no mass properties are published for it"
+        )
     if payloads and not line.dynamic:
         raise InvalidInput(f"{name}: payload has no influence on this quantity")
     if forces and not line.forces:
@@ -178,7 +199,13 @@ def _make(
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
     inputs += [(f"forces[{f!r}]", (6,)) for f in forces]
     for p in payloads:
-        inputs += [(f"payload[{p!r}].mass", ()), (f"payload[{p!r}].com", (3,)), (f"payload[{p!r}].inertia", (3, 3))]
+        inputs += [
+            (f"payload[{p!r}].mass", ()),
+            (f"payload[{p!r}].com", (3,)),
+            (f"payload[{p!r}].inertia", (3, 3)),
+        ]
     outputs = [(label, shape_of(subject, line, axes, about)) for label, axes in line.outputs]
     signature = Signature(line.who or name, tuple(inputs), tuple(outputs), guard_of(subject, line))
-    return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads, about=about), key)
+    return Kernel(
+        signature, lambda: trace(subject, name, frame, forces, payloads, about=about), key
+    )

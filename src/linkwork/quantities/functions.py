@@ -26,10 +26,11 @@ def named_function(
 ) -> casadi.Function:
     """A quantity as a CasADi function whose inputs and outputs have names.
 
-    Inputs in order: those of the quantity (q, v, a, tau), live variables by their names, `force_<frame>` (6,) for every
-    name of `forces`, and `mass_<body>`, `com_<body>` (3,), `inertia_<body>` (3, 3) for every name of `payload`, body
-    or frame. With quaternions a last output, `guard`, is not negative where they have unit length. An output called
-    as an input is (the next q of `integrate`) ends in `_out`.
+    Inputs in order: those of the quantity (q, v, a, tau), live variables by their names,
+    `force_<frame>` (6,) for every name of `forces`, and `mass_<body>`, `com_<body>` (3,),
+    `inertia_<body>` (3, 3) for every name of `payload`, body or frame. With quaternions a last
+    output, `guard`, is not negative where they have unit length. An output called as an input is
+    (the next q of `integrate`) ends in `_out`.
     """
     bodies = name_list([payload] if isinstance(payload, str) else payload, "function: payload")
     frames = name_list([forces] if isinstance(forces, str) else forces, "function: forces")
@@ -39,12 +40,15 @@ def named_function(
     if carriers and subject.live:
         held = next(iter(carriers))
         raise NotPossible(
-            f'function: payload on frame "{held}": robot "{subject.model.name}" has live variables, which may move the '
+            f'function: payload on frame "{held}": robot "{subject.model.name}" has live '
+            "variables, which may move the "
             f'frame; put it on body "{carriers[held].body}"'
         )
     on = tuple(carriers[held].body if held in carriers else held for held in bodies)
     if len(set(on)) < len(on):
-        raise InvalidInput(f"function: payload is {bodies}, expected each body once: frames count for their body")
+        raise InvalidInput(
+            f"function: payload is {bodies}, expected each body once: frames count for their body"
+        )
     kernel_of(subject, name, frame, frames, on)  # whose checks are those of a call
     plain = trace(subject, name, frame, frames, on)
     inputs = [*line.inputs.split(), *subject.live, *(f"force_{f}" for f in frames)]
@@ -59,11 +63,14 @@ def named_function(
         if held in carriers:
             at = slice(first + 3 * k + 1, first + 3 * k + 3)
             given[at] = _in_body_axes(carriers[held], *symbols[at])
-    return casadi.Function(name, symbols, plain.call(given), _identifiers(inputs), _identifiers(outputs))
+    return casadi.Function(
+        name, symbols, plain.call(given), _identifiers(inputs), _identifiers(outputs)
+    )
 
 
 def _in_body_axes(frame: Frame, com: SX, inertia: SX) -> list[SX]:
-    """Centre of mass and inertia of what hangs on a frame, in axes of the body that carries the frame."""
+    """Centre of mass and inertia of what hangs on a frame,
+    in axes of the body that carries the frame."""
     R = SX(casadi.DM(frame.placement.rotation))
     p = SX(casadi.DM(frame.placement.position))
     column = R @ casadi.vec(com) + p
@@ -71,7 +78,8 @@ def _in_body_axes(frame: Frame, com: SX, inertia: SX) -> list[SX]:
 
 
 def _identifiers(names: list[str]) -> list[str]:
-    """Names as CasADi allows them: letters, digits and single underscores, beginning with a letter, all different."""
+    """Names as CasADi allows them: letters, digits and single underscores, beginning with a letter,
+    all different."""
     words: list[str] = []
     for name in names:
         word = re.sub(r"_+", "_", re.sub(r"\W", "_", name, flags=re.ASCII)).strip("_")

@@ -36,7 +36,8 @@ class QuantityMethods:
     # configurations
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
-        """q (+) dv: the configuration after moving by dv (velocity times time). See recursions/configuration.py."""
+        """q (+) dv: the configuration after moving by dv (velocity times time).
+        See recursions/configuration.py."""
         call = self._calls.integrate or self._calls.made("integrate")
         return call(q, dv)
 
@@ -50,7 +51,9 @@ class QuantityMethods:
     def forward_kinematics(self, q: ArrayLike, **options: Unpack[Options]) -> Poses:
         """Poses of every body. See recursions/poses.py."""
         call = self._calls.forward_kinematics or self._calls.made("forward_kinematics")
-        rotation, position = self._calls.with_options(options, "forward_kinematics", q=q) if options else call(q)
+        rotation, position = (
+            self._calls.with_options(options, "forward_kinematics", q=q) if options else call(q)
+        )
         return Poses(tuple(body.name for body in self.subject.model.bodies), rotation, position)
 
     def pose(self, q: ArrayLike, frame: str, **options: Unpack[Options]) -> np.ndarray:
@@ -64,12 +67,20 @@ class QuantityMethods:
 
     def points(self, q: ArrayLike, **options: Unpack[Options]) -> Points:
         """Every named point in world axes: points["body"]["name"] (..., 3) [m]."""
-        names = {body.name: tuple(label for label, _ in body.points) for body in self.subject.model.bodies}
+        names = {
+            body.name: tuple(label for label, _ in body.points)
+            for body in self.subject.model.bodies
+        }
         call = self._calls.points or self._calls.made("points")
-        return Points(names, self._calls.with_options(options, "points", q=q) if options else call(q))
+        return Points(
+            names, self._calls.with_options(options, "points", q=q) if options else call(q)
+        )
 
-    def jacobian(self, q: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]) -> np.ndarray:
-        """J (..., 6, nv) at the frame's origin, in world axes or in the frame's own. See recursions/jacobians.py."""
+    def jacobian(
+        self, q: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]
+    ) -> np.ndarray:
+        """J (..., 6, nv) at the frame's origin, in world axes or in the frame's own.
+        See recursions/jacobians.py."""
         name = "jacobian" if reference is _WORLD else _referred("jacobian", reference)
         if options:
             return self._calls.with_options(options, name, frame, q=q)
@@ -79,7 +90,12 @@ class QuantityMethods:
             return self._calls.made(name, frame)(q)
 
     def velocity(
-        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        reference: str = "world",
+        **options: Unpack[Options],
     ) -> np.ndarray:
         """Linear and angular velocity (..., 6) of a frame [m/s, rad/s]."""
         name = "velocity" if reference is _WORLD else _referred("velocity", reference)
@@ -91,9 +107,16 @@ class QuantityMethods:
             return self._calls.made(name, frame)(q, v)
 
     def acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        frame: str,
+        reference: str = "world",
+        **options: Unpack[Options],
     ) -> np.ndarray:
-        """Linear acceleration of the frame's origin and angular acceleration (..., 6) [m/s^2, rad/s^2]."""
+        """Linear acceleration of the frame's origin and angular acceleration (..., 6)
+        [m/s^2, rad/s^2]."""
         name = "acceleration" if reference is _WORLD else _referred("acceleration", reference)
         if options:
             return self._calls.with_options(options, name, frame, q=q, v=v, a=a)
@@ -103,10 +126,20 @@ class QuantityMethods:
             return self._calls.made(name, frame)(q, v, a)
 
     def jacobian_derivative(
-        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        reference: str = "world",
+        **options: Unpack[Options],
     ) -> np.ndarray:
-        """dJ/dt (..., 6, nv) along v, so that acceleration = J a + dJ/dt v. See recursions/jacobian_derivative.py."""
-        name = "jacobian_derivative" if reference is _WORLD else _referred("jacobian_derivative", reference)
+        """dJ/dt (..., 6, nv) along v, so that acceleration = J a + dJ/dt v.
+        See recursions/jacobian_derivative.py."""
+        name = (
+            "jacobian_derivative"
+            if reference is _WORLD
+            else _referred("jacobian_derivative", reference)
+        )
         if options:
             return self._calls.with_options(options, name, frame, q=q, v=v)
         try:
@@ -115,7 +148,8 @@ class QuantityMethods:
             return self._calls.made(name, frame)(q, v)
 
     def manipulability(self, q: ArrayLike, frame: str, **options: Unpack[Options]) -> np.ndarray:
-        """Yoshikawa's measure sqrt(det(J J')) (...), of J'J with fewer than six coordinates; zero where singular."""
+        """Yoshikawa's measure sqrt(det(J J')) (...), of J'J with fewer than six coordinates;
+        zero where singular."""
         if options:
             return self._calls.with_options(options, "manipulability", frame, q=q)
         try:
@@ -123,8 +157,11 @@ class QuantityMethods:
         except _NOT_MADE:
             return self._calls.made("manipulability", frame)(q)
 
-    def tip_force_torque(self, q: ArrayLike, force: ArrayLike, frame: str, **options: Unpack[Options]) -> np.ndarray:
-        """Joint forces J'f (..., nv) that a force and moment f (..., 6) on the frame amounts to, world axes there."""
+    def tip_force_torque(
+        self, q: ArrayLike, force: ArrayLike, frame: str, **options: Unpack[Options]
+    ) -> np.ndarray:
+        """Joint forces J'f (..., nv) that a force and moment f (..., 6) on the frame amounts to,
+        world axes there."""
         if options:
             return self._calls.with_options(options, "tip_force_torque", frame, q=q, force=force)
         try:
@@ -134,8 +171,11 @@ class QuantityMethods:
 
     # dynamics
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Forced]) -> np.ndarray:
-        """Joint forces tau (..., nv) [N m, N] for the accelerations a. See recursions/newton_euler.py.
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Forced]
+    ) -> np.ndarray:
+        """Joint forces tau (..., nv) [N m, N] for the accelerations a.
+        See recursions/newton_euler.py.
 
         forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
         """
@@ -151,8 +191,11 @@ class QuantityMethods:
         call = self._calls.gravity_torque or self._calls.made("gravity_torque")
         return call(q)
 
-    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Forced]) -> np.ndarray:
-        """Accelerations a (..., nv) that the joint forces tau give. See recursions/forward_dynamics.py.
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Forced]
+    ) -> np.ndarray:
+        """Accelerations a (..., nv) that the joint forces tau give.
+        See recursions/forward_dynamics.py.
 
         Of the tree alone: where loops are to stay closed, see `loop_dynamics`.
         forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
@@ -173,23 +216,29 @@ class QuantityMethods:
         return call(q)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Loaded]) -> np.ndarray:
-        """C (..., nv, nv) of tau = M a + C v + g, with dM/dt - 2 C skew. See recursions/coriolis.py."""
+        """C (..., nv, nv) of tau = M a + C v + g, with dM/dt - 2 C skew.
+        See recursions/coriolis.py."""
         if options:
             return self._calls.with_options(options, "coriolis_matrix", q=q, v=v)
         call = self._calls.coriolis_matrix or self._calls.made("coriolis_matrix")
         return call(q, v)
 
     def friction_torque(self, v: ArrayLike, **options: Unpack[Options]) -> np.ndarray:
-        """Joint forces (..., nv) that overcome damping and dry friction at v; part of no other quantity."""
+        """Joint forces (..., nv) that overcome damping and dry friction at v;
+        part of no other quantity."""
         if options:
             return self._calls.with_options(options, "friction_torque", v=v)
         call = self._calls.friction_torque or self._calls.made("friction_torque")
         return call(v)
 
-    def energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Loaded]) -> tuple[np.ndarray, np.ndarray]:
-        """(kinetic (...), potential (...)) [J]; the latter is zero at the world's origin. See recursions/energy.py.
+    def energy(
+        self, q: ArrayLike, v: ArrayLike, **options: Unpack[Loaded]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(kinetic (...), potential (...)) [J]; the latter is zero at the world's origin.
+        See recursions/energy.py.
 
-        Potential energy counts every described body, also a base that stands still (Pinocchio's does not).
+        Potential energy counts every described body, also a base that stands still
+        (Pinocchio's does not).
         """
         if options:
             return self._calls.with_options(options, "energy", q=q, v=v)
@@ -199,8 +248,8 @@ class QuantityMethods:
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Loaded]) -> np.ndarray:
         """Centre of mass (..., 3) of every described body together, world axes [m].
 
-        A base that stands still counts: it is part of the robot. Pinocchio's is that of the moving bodies alone; the
-        page "Coming from" shows how to get it.
+        A base that stands still counts: it is part of the robot. Pinocchio's is that of the moving
+        bodies alone; the page "Coming from" shows how to get it.
         """
         if options:
             return self._calls.with_options(options, "center_of_mass", q=q)
@@ -215,9 +264,11 @@ class QuantityMethods:
         return call(q)
 
     def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Loaded]) -> np.ndarray:
-        """Linear momentum [kg m/s], then angular about the centre of mass [kg m^2/s]: (..., 6), world axes.
+        """Linear momentum [kg m/s], then angular about the centre of mass [kg m^2/s]: (..., 6),
+        world axes.
 
-        The centre of mass is that of all described bodies, also of a base that stands still (see `center_of_mass`).
+        The centre of mass is that of all described bodies, also of a base that stands still
+        (see `center_of_mass`).
         """
         if options:
             return self._calls.with_options(options, "momentum", q=q, v=v)
@@ -231,22 +282,31 @@ class QuantityMethods:
         call = self._calls.centroidal_matrix or self._calls.made("centroidal_matrix")
         return call(q)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> np.ndarray:
-        """Y (..., nv, 10 nb): Y @ parameters() = inverse_dynamics less rotor inertia. See recursions/regressor.py."""
+    def regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
+    ) -> np.ndarray:
+        """Y (..., nv, 10 nb): Y @ parameters() = inverse_dynamics less rotor inertia.
+        See recursions/regressor.py."""
         if options:
             return self._calls.with_options(options, "regressor", q=q, v=v, a=a)
         call = self._calls.regressor or self._calls.made("regressor")
         return call(q, v, a)
 
-    def torque_table(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Loaded]) -> np.ndarray:
-        """Which body loads which joint (..., nv, nb); rows sum to inverse_dynamics. See recursions/torque_table.py."""
+    def torque_table(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Loaded]
+    ) -> np.ndarray:
+        """Which body loads which joint (..., nv, nb); rows sum to inverse_dynamics.
+        See recursions/torque_table.py."""
         if options:
             return self._calls.with_options(options, "torque_table", q=q, v=v, a=a)
         call = self._calls.torque_table or self._calls.made("torque_table")
         return call(q, v, a)
 
-    def operational_space_inertia(self, q: ArrayLike, frame: str, **options: Unpack[Loaded]) -> np.ndarray:
-        """(J M^-1 J')^-1 (..., 6, 6) at the frame's origin, world axes; needs six coordinates and a regular J."""
+    def operational_space_inertia(
+        self, q: ArrayLike, frame: str, **options: Unpack[Loaded]
+    ) -> np.ndarray:
+        """(J M^-1 J')^-1 (..., 6, 6) at the frame's origin, world axes;
+        needs six coordinates and a regular J."""
         if options:
             return self._calls.with_options(options, "operational_space_inertia", frame, q=q)
         try:
@@ -255,8 +315,11 @@ class QuantityMethods:
         except ComputationError as error:
             raise explained(error, self.subject, "operational_space_inertia", q, frame) from None
 
-    def operational_space_mobility(self, q: ArrayLike, frame: str, **options: Unpack[Loaded]) -> np.ndarray:
-        """J M^-1 J' (..., 6, 6): acceleration of the frame for a unit force on it, world axes at its origin."""
+    def operational_space_mobility(
+        self, q: ArrayLike, frame: str, **options: Unpack[Loaded]
+    ) -> np.ndarray:
+        """J M^-1 J' (..., 6, 6): acceleration of the frame for a unit force on it,
+        world axes at its origin."""
         if options:
             return self._calls.with_options(options, "operational_space_mobility", frame, q=q)
         try:
@@ -266,10 +329,12 @@ class QuantityMethods:
             raise explained(error, self.subject, "operational_space_mobility", q, frame) from None
 
     def christoffel(self, q: ArrayLike, **options: Unpack[Loaded]) -> np.ndarray:
-        """Christoffel symbols c (..., nv, nv, nv): tau_k = sum_ij c[k, i, j] v_i v_j. See recursions/christoffel.py.
+        """Christoffel symbols c (..., nv, nv, nv): tau_k = sum_ij c[k, i, j] v_i v_j.
+        See recursions/christoffel.py.
 
-        coriolis_matrix[k, i] = sum_j c[k, i, j] v_j. With ball or floating joints c is the connection of M in their
-        velocities and c[k, i, j] differs from c[k, j, i] where i and j belong to the same such joint.
+        coriolis_matrix[k, i] = sum_j c[k, i, j] v_j. With ball or floating joints c is the
+        connection of M in their velocities and c[k, i, j] differs from c[k, j, i] where i and j
+        belong to the same such joint.
         """
         if options:
             return self._calls.with_options(options, "christoffel", q=q)
@@ -283,26 +348,34 @@ class QuantityMethods:
     ) -> Triple:
         """(d_dq, d_dv, d_da) of inverse_dynamics, each (..., nv, nv); d_da is the mass matrix.
 
-        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv), while forces stay
-        what they are in world axes. See recursions/derivatives/inverse_dynamics.py.
+        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv),
+        while forces stay what they are in world axes. See
+        recursions/derivatives/inverse_dynamics.py.
         """
         if options:
             return self._calls.with_options(options, "inverse_dynamics_derivatives", q=q, v=v, a=a)
-        call = self._calls.inverse_dynamics_derivatives or self._calls.made("inverse_dynamics_derivatives")
+        call = self._calls.inverse_dynamics_derivatives or self._calls.made(
+            "inverse_dynamics_derivatives"
+        )
         return call(q, v, a)
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Forced]
     ) -> Triple:
-        """(d_dq, d_dv, d_dtau) of forward_dynamics, each (..., nv, nv); d_dtau is the inverse of the mass matrix.
+        """(d_dq, d_dv, d_dtau) of forward_dynamics, each (..., nv, nv);
+        d_dtau is the inverse of the mass matrix.
 
         By q along the tangent space, while forces stay what they are in world axes. See
         recursions/derivatives/forward_dynamics.py.
         """
         if options:
-            return self._calls.with_options(options, "forward_dynamics_derivatives", q=q, v=v, tau=tau)
+            return self._calls.with_options(
+                options, "forward_dynamics_derivatives", q=q, v=v, tau=tau
+            )
         try:
-            call = self._calls.forward_dynamics_derivatives or self._calls.made("forward_dynamics_derivatives")
+            call = self._calls.forward_dynamics_derivatives or self._calls.made(
+                "forward_dynamics_derivatives"
+            )
             return call(q, v, tau)
         except ComputationError as error:
             raise explained(error, self.subject, "forward_dynamics_derivatives", q) from None
@@ -313,6 +386,8 @@ def _referred(name: str, reference: str) -> str:
         return name
     if not isinstance(reference, str) or reference != "body":
         told = shown(reference)
-        pinocchio = " (Pinocchio's LOCAL_WORLD_ALIGNED and LOCAL)" if "LOCAL" in told.upper() else ""
+        pinocchio = (
+            " (Pinocchio's LOCAL_WORLD_ALIGNED and LOCAL)" if "LOCAL" in told.upper() else ""
+        )
         raise InvalidInput(f"{name}: reference is {told}, expected 'world' or 'body'{pinocchio}")
     return f"{name}_body"

@@ -1,4 +1,5 @@
-"""Singular configurations: which joints, or which directions of a frame, left a solved quantity without a number."""
+"""Singular configurations: which joints, or which directions of a frame,
+left a solved quantity without a number."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def explained(
     payload: Any = None,
     variables: Mapping[str, Any] | None = None,
 ) -> ComputationError:
-    """The error of a quantity without a finite value, with the reason in words where it is a singular matrix."""
+    """The error of a quantity without a finite value,
+    with the reason in words where it is a singular matrix."""
     if name not in SOLVED:
         return error
     try:
@@ -55,7 +57,9 @@ def _without_inertia(subject: Subject, M: np.ndarray, q: Any) -> str:
     sample = int(singular[0])
     alone = np.abs(vectors[sample, :, 0])
     coordinates = [joint for joint in subject.joints for _ in range(subject.model.joint(joint).nv)]
-    names = dict.fromkeys(n for n, x in zip(coordinates, alone, strict=True) if x > 0.05 * alone.max())
+    names = dict.fromkeys(
+        n for n, x in zip(coordinates, alone, strict=True) if x > 0.05 * alone.max()
+    )
     told = ", ".join(f'"{joint}"' for joint in names)
     verb = f"joint {told} moves" if len(names) == 1 else f"joints {told} move"
     return f"the mass matrix is singular at q = {_shown(q, sample)}: {verb} no inertia there"
@@ -67,7 +71,10 @@ def _lost_directions(frame: str, J: np.ndarray, q: Any) -> str:
     if not len(singular):
         return ""
     sample = int(singular[0])
-    return f'the Jacobian of frame "{frame}" has rank {ranks[sample]} at q = {_shown(q, sample)}, expected 6'
+    return (
+        f'the Jacobian of frame "{frame}" has rank {ranks[sample]} at q = {_shown(q, sample)}, '
+        "expected 6"
+    )
 
 
 def _samples(x: np.ndarray, axes: int) -> np.ndarray:

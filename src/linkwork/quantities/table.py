@@ -1,4 +1,5 @@
-"""The table of quantities: which recursion, which inputs, which outputs. A new quantity is a new line."""
+"""The table of quantities: which recursion, which inputs, which outputs.
+A new quantity is a new line."""
 
 from __future__ import annotations
 
@@ -101,8 +102,10 @@ def _refuse_massless(tree: Tree, x: Inputs, pivots: SX) -> None:
         at = tree.independent[1][empty[-1]]
         joint = next(n.joint for n in tree.nodes if n.v <= at < n.v + n.nv)
         raise NotPossible(
-            f'forward_dynamics: joint "{joint}" of robot "{x.subject.model.name}" moves no inertia, so that no '
-            "acceleration follows from its force; give what it carries a mass or the joint an armature"
+            f'forward_dynamics: joint "{joint}" of robot "{x.subject.model.name}" moves no '
+            "inertia, so that no "
+            "acceleration follows from its force; give what it carries a mass or the joint an "
+            "armature"
         )
 
 
@@ -110,7 +113,9 @@ def _cheapest(ways: Sequence[SX]) -> SX:
     """The expression with the fewest operations."""
 
     def operations(way: SX) -> int:
-        return shortened(from_casadi(casadi.Function("way", casadi.symvar(way), [way], {"cse": True}))).operations
+        return shortened(
+            from_casadi(casadi.Function("way", casadi.symvar(way), [way], {"cse": True}))
+        ).operations
 
     return min(ways, key=operations) if len(ways) > 1 else ways[0]
 
@@ -125,10 +130,14 @@ QUANTITIES: dict[str, Quantity] = {
     "forward_kinematics": Quantity(_all_poses, "q", (("rotation", "b 3 3"), ("position", "b 3"))),
     "pose": Quantity(_pose, "q", (("pose", "4 4"),), frame=True),
     "points": Quantity(_points, "q", (("points", "n 3"),)),
-    "jacobian": Quantity(lambda t, x: jacobians.jacobian(t, x.q, x.frame)[:1], "q", (("J", "6 v"),), frame=True),
+    "jacobian": Quantity(
+        lambda t, x: jacobians.jacobian(t, x.q, x.frame)[:1], "q", (("J", "6 v"),), frame=True
+    ),
     "jacobian_body": Quantity(_jacobian_body, "q", (("J", "6 v"),), frame=True),
     "velocity": Quantity(_velocity, "q v", (("velocity", "6"),), frame=True),
-    "velocity_body": Quantity(lambda t, x: _velocity(t, x, True), "q v", (("velocity", "6"),), frame=True),
+    "velocity_body": Quantity(
+        lambda t, x: _velocity(t, x, True), "q v", (("velocity", "6"),), frame=True
+    ),
     "acceleration": Quantity(_acceleration, "q v a", (("acceleration", "6"),), frame=True),
     "acceleration_body": Quantity(
         lambda t, x: _acceleration(t, x, True), "q v a", (("acceleration", "6"),), frame=True
@@ -142,45 +151,93 @@ QUANTITIES: dict[str, Quantity] = {
         joint_space=True,
     ),
     "gravity_torque": Quantity(
-        lambda t, x: (newton_euler(t, x.q, x.v, x.a),), "q", (("tau", "v"),), dynamic=True, joint_space=True
+        lambda t, x: (newton_euler(t, x.q, x.v, x.a),),
+        "q",
+        (("tau", "v"),),
+        dynamic=True,
+        joint_space=True,
     ),
-    "mass_matrix": Quantity(lambda t, x: (mass_matrix(t, x.q),), "q", (("M", "v v"),), dynamic=True, joint_space=True),
+    "mass_matrix": Quantity(
+        lambda t, x: (mass_matrix(t, x.q),), "q", (("M", "v v"),), dynamic=True, joint_space=True
+    ),
     "coriolis_matrix": Quantity(
-        lambda t, x: (coriolis_matrix(t, x.q, x.v),), "q v", (("C", "v v"),), dynamic=True, joint_space=True
+        lambda t, x: (coriolis_matrix(t, x.q, x.v),),
+        "q v",
+        (("C", "v v"),),
+        dynamic=True,
+        joint_space=True,
     ),
     "friction_torque": Quantity(lambda t, x: (friction(t, x.v),), "v", (("tau", "v"),)),
     "energy": Quantity(
-        lambda t, x: energy(t, x.q, x.v), "q v", (("kinetic", ""), ("potential", "")), merged=False, dynamic=True
+        lambda t, x: energy(t, x.q, x.v),
+        "q v",
+        (("kinetic", ""), ("potential", "")),
+        merged=False,
+        dynamic=True,
     ),
     "center_of_mass": Quantity(
-        lambda t, x: (center_of_mass.center_of_mass(t, x.q),), "q", (("position", "3"),), merged=False, dynamic=True
+        lambda t, x: (center_of_mass.center_of_mass(t, x.q),),
+        "q",
+        (("position", "3"),),
+        merged=False,
+        dynamic=True,
     ),
     "center_of_mass_jacobian": Quantity(
-        lambda t, x: (center_of_mass.center_of_mass_jacobian(t, x.q),), "q", (("J", "3 v"),), merged=False, dynamic=True
+        lambda t, x: (center_of_mass.center_of_mass_jacobian(t, x.q),),
+        "q",
+        (("J", "3 v"),),
+        merged=False,
+        dynamic=True,
     ),
     "momentum": Quantity(
-        lambda t, x: (momentum.momentum(t, x.q, x.v),), "q v", (("momentum", "6"),), merged=False, dynamic=True
+        lambda t, x: (momentum.momentum(t, x.q, x.v),),
+        "q v",
+        (("momentum", "6"),),
+        merged=False,
+        dynamic=True,
     ),
     "centroidal_matrix": Quantity(
-        lambda t, x: (momentum.centroidal_matrix(t, x.q),), "q", (("A", "6 v"),), merged=False, dynamic=True
+        lambda t, x: (momentum.centroidal_matrix(t, x.q),),
+        "q",
+        (("A", "6 v"),),
+        merged=False,
+        dynamic=True,
     ),
     "jacobian_derivative": Quantity(
-        lambda t, x: jacobian_derivative(t, x.q, x.v, x.frame)[:1], "q v", (("Jd", "6 v"),), frame=True
+        lambda t, x: jacobian_derivative(t, x.q, x.v, x.frame)[:1],
+        "q v",
+        (("Jd", "6 v"),),
+        frame=True,
     ),
     "jacobian_derivative_body": Quantity(
-        lambda t, x: (seen_from_frame(*jacobian_derivative(t, x.q, x.v, x.frame)),), "q v", (("Jd", "6 v"),), frame=True
+        lambda t, x: (seen_from_frame(*jacobian_derivative(t, x.q, x.v, x.frame)),),
+        "q v",
+        (("Jd", "6 v"),),
+        frame=True,
     ),
-    "regressor": Quantity(lambda t, x: (regressor(t, x.q, x.v, x.a),), "q v a", (("Y", "v p"),), merged=False),
+    "regressor": Quantity(
+        lambda t, x: (regressor(t, x.q, x.v, x.a),), "q v a", (("Y", "v p"),), merged=False
+    ),
     "torque_table": Quantity(
-        lambda t, x: (torque_table(t, x.q, x.v, x.a),), "q v a", (("table", "v b"),), merged=False, dynamic=True
+        lambda t, x: (torque_table(t, x.q, x.v, x.a),),
+        "q v a",
+        (("table", "v b"),),
+        merged=False,
+        dynamic=True,
     ),
     "operational_space_inertia": _of_operational_space("inertia", operational_space.inertia),
     "operational_space_mobility": _of_operational_space("mobility", operational_space.mobility),
     "manipulability": Quantity(
-        lambda t, x: (operational_space.manipulability(t, x.q, x.frame, x.G),), "q", (("measure", ""),), frame=True
+        lambda t, x: (operational_space.manipulability(t, x.q, x.frame, x.G),),
+        "q",
+        (("measure", ""),),
+        frame=True,
     ),
     "tip_force_torque": Quantity(
-        lambda t, x: (jacobians.jacobian(t, x.q, x.frame)[0].T @ x.force,), "q force", (("tau", "v"),), frame=True
+        lambda t, x: (jacobians.jacobian(t, x.q, x.frame)[0].T @ x.force,),
+        "q force",
+        (("tau", "v"),),
+        frame=True,
     ),
     "forward_dynamics": Quantity(
         _forward_dynamics, "q v tau", (("a", "r"),), dynamic=True, forces=True, joint_space=True
@@ -188,7 +245,9 @@ QUANTITIES: dict[str, Quantity] = {
     "christoffel": Quantity(
         lambda t, x: (christoffel(t, x.q),), "q", (("c", "v v v"),), dynamic=True, joint_space=True
     ),
-    "christoffel_paper": Quantity(lambda t, x: (christoffel_paper(t, x.q),), "q", (("c", "v v v"),), dynamic=True),
+    "christoffel_paper": Quantity(
+        lambda t, x: (christoffel_paper(t, x.q),), "q", (("c", "v v v"),), dynamic=True
+    ),
     "inverse_dynamics_derivatives": Quantity(
         lambda t, x: inverse_dynamics_derivatives(t, x.q, x.v, x.a, x.applied),
         "q v a",
@@ -206,10 +265,18 @@ QUANTITIES: dict[str, Quantity] = {
         joint_space=True,
     ),
     "path_coefficients": Quantity(
-        _path_coefficients, "q v a", (("m", "v"), ("c", "v"), ("d", "v")), dynamic=True, joint_space=True
+        _path_coefficients,
+        "q v a",
+        (("m", "v"), ("c", "v"), ("d", "v")),
+        dynamic=True,
+        joint_space=True,
     ),
-    "integrate": Quantity(lambda t, x: (configuration.integrate(t, x.q, x.v),), "q v", (("q", "q"),)),
-    "difference": Quantity(lambda t, x: (configuration.difference(t, x.q0, x.q1),), "q0 q1", (("v", "s"),)),
+    "integrate": Quantity(
+        lambda t, x: (configuration.integrate(t, x.q, x.v),), "q v", (("q", "q"),)
+    ),
+    "difference": Quantity(
+        lambda t, x: (configuration.difference(t, x.q0, x.q1),), "q0 q1", (("v", "s"),)
+    ),
 }
 
 
@@ -218,7 +285,8 @@ _of_rooms: dict[str, Quantity] = {}
 
 
 def quantity(name: str) -> Quantity:
-    """The line of the table, or UnknownName. A room's lines are read when one of them is first asked for."""
+    """The line of the table, or UnknownName. A room's lines are read when one of them is first
+    asked for."""
     if not isinstance(name, str):
         raise UnknownName(f"there is no quantity {name!r}, expected a name")
     line = QUANTITIES.get(name) or _of_rooms.get(name)
@@ -242,5 +310,7 @@ def _lines_of(room: str) -> Mapping[str, Quantity]:
     lines: Mapping[str, Quantity] = rooms.part(room, "quantities").QUANTITIES
     for name, line in lines.items():
         if name in QUANTITIES or _of_rooms.setdefault(name, line) is not line:
-            raise InvalidInput(f'room "{room}": there is another quantity "{name}" already; names are unique')
+            raise InvalidInput(
+                f'room "{room}": there is another quantity "{name}" already; names are unique'
+            )
     return lines

@@ -49,7 +49,10 @@ def shape_of(subject: Subject, line: Quantity, axes: str, about: Any = None) -> 
 
 def input_axes(line: Quantity) -> dict[str, str]:
     """Input -> its axes, in the order of the arguments."""
-    return {name: line.axes[name] if name in line.axes else INPUT_AXES[name] for name in line.inputs.split()}
+    return {
+        name: line.axes[name] if name in line.axes else INPUT_AXES[name]
+        for name in line.inputs.split()
+    }
 
 
 def trace(
@@ -61,7 +64,8 @@ def trace(
     *,
     about: Any = None,
 ) -> casadi.Function:
-    """The quantity of this subject as a CasADi function; its last output are guards if there are quaternions."""
+    """The quantity of this subject as a CasADi function;
+    its last output are guards if there are quaternions."""
     line = quantity(name)
     live = {v: SX.sym(v) for v in subject.live}
     tree = subject.traced_tree(live, line.merged)
@@ -77,7 +81,10 @@ def trace(
     for body, mass, com, inertia in loads:
         tree = _with_payload(tree, body, mass, com, inertia)
 
-    symbols = {name: SX.sym(name, *shape_of(subject, line, axes, about)) for name, axes in input_axes(line).items()}
+    symbols = {
+        name: SX.sym(name, *shape_of(subject, line, axes, about))
+        for name, axes in input_axes(line).items()
+    }
     x = _in_tree_coordinates(subject, tree, symbols, line)
     x.q, x.live, x.about = x.q + offset, tuple(live.values()), about
     if frame is not None:
@@ -103,7 +110,11 @@ def guard_of(subject: Subject, line: Quantity) -> str:
     if line.guard is not None:
         return line.guard(subject)
     guarded = any(n.nq > n.nv for n in subject.tree.nodes)
-    return "the quaternion of a floating or ball joint is off unit length by more than 1e-6" if guarded else ""
+    return (
+        "the quaternion of a floating or ball joint is off unit length by more than 1e-6"
+        if guarded
+        else ""
+    )
 
 
 def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree:
@@ -118,7 +129,9 @@ def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree
     return replace(tree, nodes=tuple(nodes))
 
 
-def _in_tree_coordinates(subject: Subject, tree: Tree, symbols: dict[str, SX], line: Quantity) -> Inputs:
+def _in_tree_coordinates(
+    subject: Subject, tree: Tree, symbols: dict[str, SX], line: Quantity
+) -> Inputs:
     Gq, b, G = maps(tree)
     follows = bool(tree.mimic)
 
@@ -131,7 +144,8 @@ def _in_tree_coordinates(subject: Subject, tree: Tree, symbols: dict[str, SX], l
         if given is None:
             return SX(tree.nv, 1)
         if label in ("tau", "force"):
-            return given  # force-like: has no expansion; recursions that take tau reduce by G themselves
+            # force-like: has no expansion; recursions that take tau reduce by G themselves
+            return given
         return G @ given if follows else given
 
     states: dict[str, Any] = {k: expanded(k) for k in INPUT_AXES}
@@ -162,7 +176,9 @@ def _reduced(result: SX, axes: str, tree: Tree) -> SX:
     if kinds == ["v", "v", "v"]:
         n, independent = tree.nv, len(tree.independent[1])
         layers = [G.T @ result[k, :].reshape((n, n)).T @ G for k in range(n)]
-        flat = casadi.vertcat(*[layer.T.reshape((1, independent * independent)) for layer in layers])
+        flat = casadi.vertcat(
+            *[layer.T.reshape((1, independent * independent)) for layer in layers]
+        )
         return G.T @ flat
     if kinds and kinds[0] == "v":
         result = G.T @ result

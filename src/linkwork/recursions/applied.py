@@ -12,7 +12,8 @@ from linkwork.spatial import Force, Transform, cross
 
 @dataclass(frozen=True)
 class Applied:
-    """A force and a moment at a point fixed in a node, their directions fixed in the world; all in node axes now."""
+    """A force and a moment at a point fixed in a node, their directions fixed in the world;
+    all in node axes now."""
 
     node: int
     point: SX
@@ -30,9 +31,12 @@ class Applied:
 
 
 def at_origins(applied: Iterable[Applied]) -> dict[int, Force]:
-    """Node -> the sum of what acts on it, in node axes at its origin; on the world nothing counts."""
+    """Node -> the sum of what acts on it, in node axes at its origin; on the world nothing
+    counts."""
     total: dict[int, Force] = {}
     for one in applied:
         if one.node:
-            total[one.node] = total[one.node] + one.at_origin if one.node in total else one.at_origin
+            total[one.node] = (
+                total[one.node] + one.at_origin if one.node in total else one.at_origin
+            )
     return total

@@ -19,18 +19,21 @@ from linkwork.spatial.operators import entries
 ZERO = SX(0)
 
 
-def articulated_body(tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force] | None = None) -> SX:
-    """Accelerations a (nv) that the joint forces tau give. `forces`: on node i, in axes of i at its origin.
+def articulated_body(
+    tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force] | None = None
+) -> SX:
+    """Accelerations a (nv) that the joint forces tau give. `forces`: on node i,
+    in axes of i at its origin.
 
-    F_i are the forces that the accelerations at a = 0 need (newton_euler.py), so that only A, what the accelerations a
-    add to those, is left to find: no velocity appears below.
+    F_i are the forces that the accelerations at a = 0 need (newton_euler.py), so that only A, what
+    the accelerations a add to those, is left to find: no velocity appears below.
 
         U_i = I^A_i S_i,   D_i = S_i'U_i + armature,   K_i = U_i D_i^-1,   u_i = tau_i - S_i'F_i              inward
         I^A_p += X (I^A_i - K_i U_i') X',    F_p += X (F_i + K_i u_i)
         A = X^-1 A_p,   a_i = D_i^-1 u_i - K_i'A,   A_i = A + S_i a_i                                          outward
 
-    Source: [Featherstone2008] table 7.1, its bias accelerations c_i and forces p_i replaced by F_i as above: the
-    products I^a c fall away.
+    Source: [Featherstone2008] table 7.1, its bias accelerations c_i and forces p_i replaced by F_i
+    as above: the products I^a c fall away.
     """
     X = carriers(tree, q)
     F = body_forces(tree, X, v, SX(tree.nv, 1), forces)
@@ -57,7 +60,8 @@ def articulated_body(tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force]
 
 @dataclass(frozen=True, slots=True)
 class ArticulatedInertia:
-    """f = M v + H w, n = H'v + I w: what a body with others hanging on it takes for an acceleration (v, w)."""
+    """f = M v + H w, n = H'v + I w: what a body with others hanging on it takes for an acceleration
+    (v, w)."""
 
     M: SX
     H: SX
@@ -94,7 +98,8 @@ class ArticulatedInertia:
 class Elimination:
     """A joint solved for its own accelerations, which leaves what its parent feels of the child.
 
-    S (6, k) subspace, A the articulated inertia, U = A S, D factors of S'A S + armature, u = tau - S'F
+    S (6, k) subspace, A the articulated inertia, U = A S, D factors of S'A S + armature, u = tau -
+    S'F
     """
 
     S: SX
@@ -108,7 +113,11 @@ class Elimination:
 
     @staticmethod
     def of(node: Node, body: ArticulatedInertia, force: Force, tau: SX) -> Elimination:
-        A, F, effort = body.matrix(), casadi.vertcat(force.linear, force.angular), tau[node.v : node.v + node.nv, 0]
+        A, F, effort = (
+            body.matrix(),
+            casadi.vertcat(force.linear, force.angular),
+            tau[node.v : node.v + node.nv, 0],
+        )
         S = SX(6, node.nv)
         for k, motion in enumerate(subspace(node)):
             S[:, k] = casadi.vertcat(motion.linear, motion.angular)
@@ -131,7 +140,8 @@ class Elimination:
 
     @cached_property
     def axes(self) -> dict[int, tuple[int, int]]:
-        """row -> (coordinate, sign) where a column of S is a coordinate axis. There A - K U' is K armature."""
+        """row -> (coordinate, sign) where a column of S is a coordinate axis.
+        There A - K U' is K armature."""
         axes = {}
         for k in range(self.S.size2()):
             column = casadi.sparsify(self.S[:, k])

@@ -15,7 +15,8 @@ from linkwork.spatial.turn import Dense, Planar, Turn, constant_turn
 
 
 def carriers(tree: Tree, q: SX) -> list[Transform]:
-    """X_i = T_parent_child of every node as in `joints.transforms`, with rotations kept as turns."""
+    """X_i = T_parent_child of every node as in `joints.transforms`, with rotations kept as
+    turns."""
     X = [Transform(Turn(), ZERO3)]
     for i in tree.outward:
         before, joint_step = steps(tree.nodes[i], q)
@@ -24,10 +25,15 @@ def carriers(tree: Tree, q: SX) -> list[Transform]:
 
 
 def steps(node: Node, q: SX) -> tuple[Transform, Transform]:
-    """(T_parent_joint, T_joint_child): the constant part and the joint's own, q being that of the whole tree."""
+    """(T_parent_joint, T_joint_child): the constant part and the joint's own,
+    q being that of the whole tree."""
     fixed, moving = placement(node), joint_transform(node, q[node.q : node.q + node.nq])
     rotation = node.placement.rotation
-    before = Turn((Dense(fixed.R),)) if has_symbols(rotation) else constant_turn(np.array(rotation, dtype=float))
+    before = (
+        Turn((Dense(fixed.R),))
+        if has_symbols(rotation)
+        else constant_turn(np.array(rotation, dtype=float))
+    )
     return Transform(before, fixed.p), Transform(_joint_turn(node, moving.R), moving.p)
 
 
@@ -42,7 +48,8 @@ def _joint_turn(node: Node, R: SX) -> Turn:
 
 
 def axis_of(node: Node) -> int | None:
-    """Which coordinate axis a revolute, helical or prismatic joint turns about or slides along, either way; or None."""
+    """Which coordinate axis a revolute, helical or prismatic joint turns about or slides along,
+    either way; or None."""
     if node.nv != 1 or has_symbols(node.axis):
         return None
     along = np.flatnonzero(np.array(node.axis, dtype=float))

@@ -14,7 +14,8 @@ from linkwork.spatial import Transform, cross
 
 
 def first_moments(tree: Tree, X: list[Transform]) -> tuple[list[SX], list[SX]]:
-    """(m_i, h_i): mass and first moment of node i with everything it carries, in axes of i; 0: the robot in the world.
+    """(m_i, h_i): mass and first moment of node i with everything it carries, in axes of i; 0:
+    the robot in the world.
 
     m_p += m_i,    h_p += R_i h_i + m_i p_i
     """
@@ -40,11 +41,14 @@ def center_of_mass(tree: Tree, q: SX) -> SX:
 
 
 def center_of_mass_jacobian(tree: Tree, q: SX) -> SX:
-    """J (3, nv) with d(centre of mass)/dt = J v. Column of coordinate k of node i: R_i (m_i s + n x h_i) / m."""
+    """J (3, nv) with d(centre of mass)/dt = J v. Column of coordinate k of node i:
+    R_i (m_i s + n x h_i) / m."""
     m, h = first_moments(tree, carriers(tree, q))
     T = poses(tree, q)
     J = SX(3, tree.nv)
     for i in tree.outward:
         for k, S in enumerate(subspace(tree.nodes[i])):
-            J[:, tree.nodes[i].v + k] = T[i].R @ (m[i] * S.linear + cross(S.angular, h[i])) / total_mass(m)
+            J[:, tree.nodes[i].v + k] = (
+                T[i].R @ (m[i] * S.linear + cross(S.angular, h[i])) / total_mass(m)
+            )
     return casadi.sparsify(J)

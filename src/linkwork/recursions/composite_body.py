@@ -13,14 +13,16 @@ from linkwork.spatial import Force, Motion
 
 
 def mass_matrix(tree: Tree, q: SX) -> SX:
-    """M (nv, nv), sparse: an entry between joints of which neither carries the other is a structural zero.
+    """M (nv, nv), sparse: an entry between joints of which neither carries the other is a
+    structural zero.
 
         I^c_i = I_i + sum over successors of X_b I^c_b X_b'              inward
         F = I^c_i S_i,    M_ii = S_i'F + armature
         for each predecessor j of i, nearest first:  F = X F,  M_ij = S_j'F
 
-    Source: [Walker1982] method 3; [Featherstone2008] table 6.2. Matter is kept as moments of mass and turned about
-    coordinate axes (spatial/turn.py): 25 operations a body, a third of those of R I R'.
+    Source: [Walker1982] method 3; [Featherstone2008] table 6.2. Matter is kept as moments of mass
+    and turned about coordinate axes (spatial/turn.py): 25 operations a body, a third of those of R
+    I R'.
     """
     X = carriers(tree, q)
     body = [Moments(B.m, B.h, second_moments(node)) for node in tree.nodes for B in [inertia(node)]]
@@ -46,7 +48,8 @@ def mass_matrix(tree: Tree, q: SX) -> SX:
 
 
 def _momentum_before(node: Node, turned: Moments, joint_step, S: Motion, F: Force) -> Force:
-    """The momentum F = I S in the axes before the joint: of a turn about a coordinate axis, read off the turned matter.
+    """The momentum F = I S in the axes before the joint: of a turn about a coordinate axis,
+    read off the turned matter.
 
     For the axis n it is (n x h, I n) there too, and n'I n does not change.
     """

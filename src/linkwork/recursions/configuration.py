@@ -1,4 +1,5 @@
-"""Configurations: adding a velocity to a configuration and taking the difference of two, on unit quaternions."""
+"""Configurations: adding a velocity to a configuration and taking the difference of two,
+on unit quaternions."""
 
 from __future__ import annotations
 
@@ -8,14 +9,16 @@ from casadi import SX
 from linkwork.model.tree import Tree
 from linkwork.spatial import cross, quaternion_rotation
 
-_SMALL = 1e-3  # below this angle squared what follows the terms kept is less than rounding, in the sums they go into
+# below this angle squared what follows the terms kept is less than rounding,
+# in the sums they go into
+_SMALL = 1e-3
 
 
 def integrate(tree: Tree, q: SX, v: SX) -> SX:
     """q (+) v: the configuration reached by the constant body velocity v during one unit of time.
 
-    One-coordinate joints add. Quaternions are multiplied by exp(v / 2) on the right and normalised; a floating joint
-    moves along the screw of v: p + R V(w) u with V the left Jacobian of rotations.
+    One-coordinate joints add. Quaternions are multiplied by exp(v / 2) on the right and normalised;
+    a floating joint moves along the screw of v: p + R V(w) u with V the left Jacobian of rotations.
     """
     out = SX(q)
     for node in tree.nodes:
@@ -38,7 +41,9 @@ def difference(tree: Tree, q0: SX, q1: SX) -> SX:
     out = SX(tree.nv, 1)
     for node in tree.nodes:
         if node.row.is_ball:
-            out[node.v : node.v + 3] = _turn_between(q0[node.q : node.q + 4], q1[node.q : node.q + 4])
+            out[node.v : node.v + 3] = _turn_between(
+                q0[node.q : node.q + 4], q1[node.q : node.q + 4]
+            )
         elif node.row.is_free:
             a, b = q0[node.q + 3 : node.q + 7], q1[node.q + 3 : node.q + 7]
             w = _turn_between(a, b)
@@ -52,7 +57,8 @@ def difference(tree: Tree, q0: SX, q1: SX) -> SX:
 
 
 def _exponential_coefficients(tt: SX) -> tuple[SX, SX]:
-    """(1 - cos t)/t^2 = 2 (sin(t/2)/t)^2 and (t - sin t)/t^3 of t = sqrt(tt), by series near zero."""
+    """(1 - cos t)/t^2 = 2 (sin(t/2)/t)^2 and (t - sin t)/t^3 of t = sqrt(tt), by series near
+    zero."""
     near = tt < _SMALL
     safe = casadi.if_else(near, 1.0, tt)
     t = casadi.sqrt(safe)
@@ -75,7 +81,9 @@ def _turned(xyzw: SX, w: SX) -> SX:
     hh = casadi.dot(w, w) / 4
     safe = casadi.if_else(hh < _SMALL, 1.0, hh)
     t = casadi.sqrt(safe)
-    sinc = casadi.if_else(hh < _SMALL, 1 - hh / 6 * (1 - hh / 20 * (1 - hh / 42)), casadi.sin(t) / t)
+    sinc = casadi.if_else(
+        hh < _SMALL, 1 - hh / 6 * (1 - hh / 20 * (1 - hh / 42)), casadi.sin(t) / t
+    )
     cosine = casadi.if_else(hh < _SMALL, 1 - hh / 2 * (1 - hh / 12 * (1 - hh / 30)), casadi.cos(t))
     result = quaternion_product(xyzw, casadi.vertcat(w / 2 * sinc, cosine))
     return result / casadi.sqrt(casadi.dot(result, result))
@@ -88,7 +96,9 @@ def _turn_between(a: SX, b: SX) -> SX:
     nn = casadi.dot(r[0:3], r[0:3])
     tiny = nn < 1e-10
     n = casadi.sqrt(casadi.if_else(tiny, 1.0, nn))
-    ratio = casadi.if_else(tiny, 2 / r[3] * (1 - nn / (3 * r[3] * r[3])), 2 * casadi.atan2(n, r[3]) / n)
+    ratio = casadi.if_else(
+        tiny, 2 / r[3] * (1 - nn / (3 * r[3] * r[3])), 2 * casadi.atan2(n, r[3]) / n
+    )
     return ratio * r[0:3]
 
 

@@ -13,16 +13,18 @@ from linkwork.spatial import Transform
 
 
 def coriolis_matrix(tree: Tree, q: SX, v: SX) -> SX:
-    """C (nv, nv), sparse as the mass matrix. dM/dt = C + C', so that dM/dt - 2 C is skew, whatever the joints are.
+    """C (nv, nv), sparse as the mass matrix. dM/dt = C + C', so that dM/dt - 2 C is skew,
+    whatever the joints are.
 
-    With V_i the velocity of body i, B_i(w) the Coriolis force of its matter (moments.py) and Sd = V x S, of which all
-    are gathered from the tips to the base:
+    With V_i the velocity of body i, B_i(w) the Coriolis force of its matter (moments.py) and Sd = V
+    x S, of which all are gathered from the tips to the base:
 
         C_ji = S_j'(I^c_i Sd_i + B^c_i S_i)                        j carries i, or is i
         C_ij = (I^c_i S_i)'Sd_j + (B^c_i' S_i)'S_j                 j carries i
 
-    For joints of one coordinate C_ki = sum_j c[k, i, j] v_j; for ball and floating joints v is not the rate of
-    coordinates, and the same formula gives the matrix of the quasi-velocities (Pinocchio's).
+    For joints of one coordinate C_ki = sum_j c[k, i, j] v_j; for ball and floating joints v is not
+    the rate of coordinates, and the same formula gives the matrix of the quasi-velocities
+    (Pinocchio's).
     Source: [Echeandia2021]; B acts on the angular half only, so that B'S stays a couple on its way.
     """
     X = carriers(tree, q)
@@ -54,6 +56,7 @@ def coriolis_matrix(tree: Tree, q: SX, v: SX) -> SX:
 
 
 def _carried(T: Transform, B: Gyration) -> Gyration:
-    """The same Coriolis forces about the parent's origin: K_p = R K R' + (p.t) 1 - p t' for matter moved by t."""
+    """The same Coriolis forces about the parent's origin:
+    K_p = R K R' + (p.t) 1 - p t' for matter moved by t."""
     p, K, t = T.R @ B.p, T.R.around(B.K, symmetric=False), T.p
     return Gyration(p, K if t.is_zero() else K + casadi.dot(p, t) * SX.eye(3) - p @ t.T)

@@ -13,9 +13,11 @@ from linkwork.spatial import vector
 
 
 def energy(tree: Tree, q: SX, v: SX) -> tuple[SX, SX]:
-    """(kinetic, potential) [J]: the sum of V'I V / 2 and of the rotors' armature v^2 / 2, and - m g.c of the whole.
+    """(kinetic, potential) [J]: the sum of V'I V / 2 and of the rotors' armature v^2 / 2,
+    and - m g.c of the whole.
 
-    The potential energy is zero at the world's origin; every described body counts, those fixed in the world too.
+    The potential energy is zero at the world's origin; every described body counts, those fixed in
+    the world too.
     """
     X = carriers(tree, q)
     V, kinetic = velocities(tree, X, v), SX(0)

@@ -1,4 +1,5 @@
-"""Factorisation of a mass matrix along the tree: M = L' D L with as little fill-in as the tree allows: none."""
+"""Factorisation of a mass matrix along the tree:
+M = L' D L with as little fill-in as the tree allows: none."""
 
 from __future__ import annotations
 
@@ -35,15 +36,18 @@ class Factors:
 def factorised(M: SX) -> Factors:
     """The factors of a symmetric matrix, eliminating the last coordinate first.
 
-    Coordinates of a tree are numbered from the base to the tips, so that a mass matrix, whose entry (k, i) is zero
-    unless one of k, i carries the other, gets no new entries: elimination goes along the branches. Where mimicking
-    joints couple branches, the entries that appear are kept.
+    Coordinates of a tree are numbered from the base to the tips, so that a mass matrix, whose entry
+    (k, i) is zero unless one of k, i carries the other, gets no new entries: elimination goes along
+    the branches. Where mimicking joints couple branches, the entries that appear are kept.
 
-    Source: [Featherstone2008] table 6.3 (L'DL), with the pattern taken from the matrix instead of the tree.
+    Source: [Featherstone2008] table 6.3 (L'DL), with the pattern taken from the matrix instead of
+    the tree.
     """
     n = M.size1()
     M = casadi.sparsify(M)
-    H: list[dict[int, SX]] = [{i: M[k, i] for i in range(k + 1) if M.sparsity().has_nz(k, i)} for k in range(n)]
+    H: list[dict[int, SX]] = [
+        {i: M[k, i] for i in range(k + 1) if M.sparsity().has_nz(k, i)} for k in range(n)
+    ]
     L: list[dict[int, SX]] = [{} for _ in range(n)]
     for k in reversed(range(n)):
         row = H[k]

@@ -21,13 +21,14 @@ _NOTHING = 1e-12  # rounding of a few hundred sums
 def forward_dynamics(
     tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force] | None = None, G: DM | None = None
 ) -> tuple[list[SX], SX]:
-    """(ways, pivots): accelerations a of the independent coordinates computed in each way, and (n, 2) how much inertia
-    each coordinate moves while those beyond it are free, and while they are locked.
+    """(ways, pivots): accelerations a of the independent coordinates computed in each way, and
+    (n, 2) how much inertia each coordinate moves while those beyond it are free, and while they are
+    locked.
 
         (G'M G) a = tau - G' b,    b: joint forces at a = 0 (newton_euler.py)
 
-    With mimicking joints (v_tree = G v) there is one way, without two: the factors of M along the tree, cheaper on
-    short branches, and articulated bodies, cheaper on long ones.
+    With mimicking joints (v_tree = G v) there is one way, without two: the factors of M along the
+    tree, cheaper on short branches, and articulated bodies, cheaper on long ones.
     """
     M, b = mass_matrix(tree, q), newton_euler(tree, q, v, SX(tree.nv, 1), forces)
     if G is not None:
@@ -40,7 +41,8 @@ def forward_dynamics(
 
 
 def without_inertia(pivots: SX, values: Mapping[str, float]) -> list[int]:
-    """Coordinates that move no inertia at any of a few random states: rounding beside what they move when locked.
+    """Coordinates that move no inertia at any of a few random states:
+    rounding beside what they move when locked.
 
     `values`: of those symbols, by name, that must not be random.
     """
@@ -51,5 +53,6 @@ def without_inertia(pivots: SX, values: Mapping[str, float]) -> list[int]:
     for _ in range(3):
         state = [values.get(s.name(), generator.uniform(0.5, 1.5)) for s in symbols]
         free, locked = np.abs(np.array(f.call([DM(x) for x in state])[0])).T
-        empty &= free <= _NOTHING * locked  # false for what comes after a division by an empty pivot
+        # false for what comes after a division by an empty pivot
+        empty &= free <= _NOTHING * locked
     return np.flatnonzero(empty).tolist()

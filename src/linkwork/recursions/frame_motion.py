@@ -12,17 +12,22 @@ from linkwork.recursions.poses import attached, poses
 from linkwork.spatial import ZERO3, cross, vector
 
 
-def frame_motion(tree: Tree, q: SX, v: SX, a: SX, frame: tuple[int, Placement]) -> tuple[SX, SX, SX]:
-    """(velocity (6), acceleration (6), R_world_frame): linear then angular, at the frame's origin, world axes.
+def frame_motion(
+    tree: Tree, q: SX, v: SX, a: SX, frame: tuple[int, Placement]
+) -> tuple[SX, SX, SX]:
+    """(velocity (6), acceleration (6), R_world_frame): linear then angular, at the frame's origin,
+    world axes.
 
-    The linear acceleration is the second derivative of the origin's position (the classical acceleration). In axes
-    of body i, with (v_J, w_J) the velocity of the joint and a dot for its rate:
+    The linear acceleration is the second derivative of the origin's position
+    (the classical acceleration). In axes of body i, with (v_J, w_J) the velocity of the joint and a
+    dot for its rate:
 
         w   = R'w_p + w_J                  wd  = R'wd_p + wd_J + R'w_p x w_J
         pd  = R'(pd_p + w_p x r) + v_J
         pdd = R'(pdd_p + wd_p x r + w_p x (w_p x r)) + vd_J + w_J x v_J + 2 R'w_p x v_J
 
-    Source: [Goncalves2023] eqs. 28-32; the same lines as in newton_euler.py, without gravity, with velocities.
+    Source: [Goncalves2023] eqs. 28-32; the same lines as in newton_euler.py, without gravity, with
+    velocities.
     """
     node, placement = frame
     X = transforms(tree, q)
@@ -32,7 +37,10 @@ def frame_motion(tree: Tree, q: SX, v: SX, a: SX, frame: tuple[int, Placement]) 
         J, Jd = joint_motion(tree.nodes[i], v), joint_motion(tree.nodes[i], a)
         pd, pdd = R @ (pd + cross(w, r)), R @ (pdd + cross(wd, r) + cross(w, cross(w, r)))
         w, wd = R @ w, R @ wd
-        pd, pdd = pd + J.linear, pdd + Jd.linear + cross(J.angular, J.linear) + 2 * cross(w, J.linear)
+        pd, pdd = (
+            pd + J.linear,
+            pdd + Jd.linear + cross(J.angular, J.linear) + 2 * cross(w, J.linear),
+        )
         w, wd = w + J.angular, wd + Jd.angular + cross(w, J.angular)
     T = poses(tree, q, (node,))[node]
     r = vector(placement.position)

@@ -1,4 +1,5 @@
-"""Rate of a Jacobian: how the map from joint velocities to the velocity of a frame changes along a motion."""
+"""Rate of a Jacobian: how the map from joint velocities to the velocity of a frame changes along a
+motion."""
 
 from __future__ import annotations
 
@@ -12,8 +13,11 @@ from linkwork.recursions.poses import attached, poses
 from linkwork.spatial import ZERO3, Motion, cross
 
 
-def jacobian_derivative(tree: Tree, q: SX, v: SX, frame: tuple[int, Placement]) -> tuple[SX, SX, SX, SX]:
-    """(dJ/dt, J, w, R): rate of the Jacobian J (6, nv) in world axes at the frame's origin; R_world_frame turns with w.
+def jacobian_derivative(
+    tree: Tree, q: SX, v: SX, frame: tuple[int, Placement]
+) -> tuple[SX, SX, SX, SX]:
+    """(dJ/dt, J, w, R): rate of the Jacobian J (6, nv) in world axes at the frame's origin;
+    R_world_frame turns with w.
 
     In world axes, of coordinate k with motion (s, n) carried by node j of velocity (pd_j, w_j):
 
@@ -28,7 +32,11 @@ def jacobian_derivative(tree: Tree, q: SX, v: SX, frame: tuple[int, Placement]) 
     motion: dict[int, Motion] = {0: Motion()}
     for j in tree.paths[node]:
         p, joint_velocity = tree.parent(j), joint_motion(tree.nodes[j], v)
-        pd = motion[p].linear + cross(motion[p].angular, T[j].p - T[p].p) + T[j].R @ joint_velocity.linear
+        pd = (
+            motion[p].linear
+            + cross(motion[p].angular, T[j].p - T[p].p)
+            + T[j].R @ joint_velocity.linear
+        )
         motion[j] = Motion(pd, motion[p].angular + T[j].R @ joint_velocity.angular)
     last = motion[node]
     pd = last.linear + cross(last.angular, T_world_frame.p - T[node].p)
@@ -39,11 +47,14 @@ def jacobian_derivative(tree: Tree, q: SX, v: SX, frame: tuple[int, Placement]) 
             s, n = T[j].R @ S.linear, T[j].R @ S.angular
             nd = cross(w, n)
             J[:, tree.nodes[j].v + k] = casadi.vertcat(s + cross(n, r), n)
-            Jd[:, tree.nodes[j].v + k] = casadi.vertcat(cross(w, s) + cross(nd, r) + cross(n, rd), nd)
+            Jd[:, tree.nodes[j].v + k] = casadi.vertcat(
+                cross(w, s) + cross(nd, r) + cross(n, rd), nd
+            )
     return casadi.sparsify(Jd), casadi.sparsify(J), last.angular if node else ZERO3, T_world_frame.R
 
 
 def seen_from_frame(Jd: SX, J: SX, w: SX, R: SX) -> SX:
-    """Rate of the Jacobian in the frame's own axes, which turn with w: R'(dJ/dt - w x J) in both halves."""
+    """Rate of the Jacobian in the frame's own axes, which turn with w:
+    R'(dJ/dt - w x J) in both halves."""
     W = casadi.skew(w)
     return casadi.vertcat(R.T @ (Jd[0:3, :] - W @ J[0:3, :]), R.T @ (Jd[3:6, :] - W @ J[3:6, :]))

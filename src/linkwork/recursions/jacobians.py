@@ -13,9 +13,11 @@ from linkwork.spatial import cross
 
 
 def jacobian(tree: Tree, q: SX, frame: tuple[int, Placement]) -> tuple[SX, SX]:
-    """(J, R): J (6, nv) gives linear then angular velocity at the frame's origin in world axes; R = R_world_frame.
+    """(J, R): J (6, nv) gives linear then angular velocity at the frame's origin in world axes;
+    R = R_world_frame.
 
-    Column of coordinate k, carried by node j on the path to the frame, with S = (s, n) its motion in axes of j:
+    Column of coordinate k, carried by node j on the path to the frame, with S = (s, n) its motion
+    in axes of j:
 
         J_k = ( R_j s + R_j n x (p - p_j),  R_j n )
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from casadi import SX, trace
 
 from linkwork.model.tree import Node, Tree
-from linkwork.spatial import ZERO3, Inertia, Motion, Transform, axis_rotation, matrix, quaternion_rotation, vector
+from linkwork.spatial import (
+    ZERO3,
+    Inertia,
+    Motion,
+    Transform,
+    axis_rotation,
+    matrix,
+    quaternion_rotation,
+    vector,
+)
 
 
 def placement(node: Node) -> Transform:
@@ -31,7 +40,8 @@ def joint_transform(node: Node, q: SX) -> Transform:
 
 
 def transforms(tree: Tree, q: SX) -> list[Transform]:
-    """X_i = T_parent_child of every node (Eq. 1 and R_i^{i-1} of [Goncalves2022]); the world's own is the identity."""
+    """X_i = T_parent_child of every node (Eq. 1 and R_i^{i-1} of [Goncalves2022]);
+    the world's own is the identity."""
     X = [Transform(SX.eye(3), ZERO3)]
     for i in tree.outward:
         node = tree.nodes[i]
@@ -49,7 +59,8 @@ def velocities(tree: Tree, X: list[Transform], v: SX) -> list[Motion]:
 
 
 def subspace(node: Node) -> list[Motion]:
-    """S_i: the motion of the child, in child axes, for unit velocity of each of the node's coordinates."""
+    """S_i: the motion of the child, in child axes,
+    for unit velocity of each of the node's coordinates."""
     n = vector(node.axis)
     match node.kind:
         case "revolute":
@@ -71,7 +82,8 @@ def _axes() -> list[SX]:
 
 
 def joint_motion(node: Node, v: SX) -> Motion:
-    """S_i v_i: velocity (or rate of it, given a) of the child relative to its parent, in child axes."""
+    """S_i v_i: velocity (or rate of it, given a) of the child relative to its parent,
+    in child axes."""
     total = Motion()
     for k, S in enumerate(subspace(node)):
         total = total + S * v[node.v + k]

@@ -1,4 +1,5 @@
-"""Moments of mass in root axes: what the recursions that couple every pair of joints are built on."""
+"""Moments of mass in root axes: what the recursions that couple every pair of joints are built
+on."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from linkwork.spatial.operators import entries
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """m: mass; h: integral of r dm; P: integral of r r' dm, about the origin. I = tr(P) 1 - P is the inertia."""
+    """m: mass; h: integral of r dm; P: integral of r r' dm, about the origin.
+    I = tr(P) 1 - P is the inertia."""
 
     m: SX
     h: SX
@@ -28,8 +30,8 @@ class Moments:
     def moved(self, T: Transform) -> Moments:
         """`T @ moments`: the same matter in the parent's axes about the parent's origin.
 
-        With the columns c = (x, y, z, o) of T and J = [P h; h' m], P_p is the sum of J_ij c_i c_j': here a sum of
-        c_i a_i' + a_i c_i', in which the zeros of J fold.
+        With the columns c = (x, y, z, o) of T and J = [P h; h' m], P_p is the sum of J_ij c_i c_j':
+        here a sum of c_i a_i' + a_i c_i', in which the zeros of J fold.
         """
         J = casadi.vertcat(casadi.horzcat(self.P, self.h), casadi.horzcat(self.h.T, self.m))
         c, P = casadi.horzcat(T.R, T.p), SX(3, 3)
@@ -51,9 +53,11 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Gyration:
-    """What turns matter that moves with V into Coriolis force: B(w) = integral of (w x u, r x (w x u)) dm, u = V(r).
+    """What turns matter that moves with V into Coriolis force:
+    B(w) = integral of (w x u, r x (w x u)) dm, u = V(r).
 
-    p: momentum, integral of u dm;  K = tr(Q) 1 - Q' with Q the integral of r u' dm. B(w) = (w x p, K w).
+    p: momentum, integral of u dm;  K = tr(Q) 1 - Q' with Q the integral of r u' dm. B(w) =
+                                    (w x p, K w).
     Source: [Echeandia2021] (B(I, v), there 6 x 6): only the angular half of its argument counts.
     """
 
@@ -67,7 +71,8 @@ class Gyration:
 
     @staticmethod
     def of_force(applied: Applied) -> Gyration:
-        """By how much what is applied lags behind when its point turns by w: B(w) = (w x f, r x (w x f) + w x n)."""
+        """By how much what is applied lags behind when its point turns by w:
+        B(w) = (w x f, r x (w x f) + w x n)."""
         f = applied.force
         return Gyration(f, _trace_less(f @ applied.point.T) - skew(applied.moment))
 
@@ -93,11 +98,12 @@ def _trace_less(A: SX) -> SX:
 
 
 def root_transforms(tree: Tree, q: SX) -> tuple[list[Transform], list[SX]]:
-    """(T, g): placement of every node in the axes of the root of its branch, and gravity in those axes.
+    """(T, g): placement of every node in the axes of the root of its branch,
+    and gravity in those axes.
 
-    A root is a node carried by the world. What is computed with these are numbers between joints (masses, symbols,
-    forces), which do not depend on the axes; in those of the root its own joint is constant and its coordinates fold
-    away.
+    A root is a node carried by the world. What is computed with these are numbers between joints
+    (masses, symbols, forces), which do not depend on the axes; in those of the root its own joint
+    is constant and its coordinates fold away.
     """
     X = transforms(tree, q)
     T, g = [Transform(SX.eye(3), ZERO3)], [vector(tree.gravity)]

@@ -16,9 +16,11 @@ from linkwork.spatial import Force, cross
 
 
 def momentum(tree: Tree, q: SX, v: SX) -> SX:
-    """Centroidal momentum (6) in world axes: linear [kg m/s], then angular about the centre of mass [kg m^2/s].
+    """Centroidal momentum (6) in world axes: linear [kg m/s],
+    then angular about the centre of mass [kg m^2/s].
 
-    Sum of the bodies' momenta I V about the world's origin, moved: L_c = L_0 - c x p. Rotors (armature) are left out.
+    Sum of the bodies' momenta I V about the world's origin, moved: L_c = L_0 - c x p. Rotors
+    (armature) are left out.
     Source: [Orin2013], linear part first.
     """
     X = carriers(tree, q)
@@ -27,13 +29,16 @@ def momentum(tree: Tree, q: SX, v: SX) -> SX:
         F.append(inertia(tree.nodes[i]) @ V[i])
     total = gathered(tree, X, F)[0]
     m, h = first_moments(tree, X)
-    return casadi.densify(casadi.vertcat(total.linear, total.angular - cross(h[0] / total_mass(m), total.linear)))
+    return casadi.densify(
+        casadi.vertcat(total.linear, total.angular - cross(h[0] / total_mass(m), total.linear))
+    )
 
 
 def centroidal_matrix(tree: Tree, q: SX) -> SX:
     """A (6, nv) with A v = momentum.
 
-    Column of coordinate k of node i: the momentum I^c_i S of all it carries, from axes of i to the centre of mass.
+    Column of coordinate k of node i: the momentum I^c_i S of all it carries, from axes of i to the
+    centre of mass.
     Source: [Orin2013], by composite bodies.
     """
     X, T = carriers(tree, q), poses(tree, q)
@@ -47,5 +52,7 @@ def centroidal_matrix(tree: Tree, q: SX) -> SX:
         for k, S in enumerate(subspace(tree.nodes[i])):
             F = body[i].momentum(S)
             f = T[i].R @ F.linear
-            A[:, tree.nodes[i].v + k] = casadi.vertcat(f, T[i].R @ F.angular + cross(T[i].p - center, f))
+            A[:, tree.nodes[i].v + k] = casadi.vertcat(
+                f, T[i].R @ F.angular + cross(T[i].p - center, f)
+            )
     return casadi.sparsify(A)

@@ -14,7 +14,8 @@ from linkwork.recursions.jacobians import jacobian
 
 
 def mobility(tree: Tree, q: SX, frame: tuple[int, Placement], G: DM | None = None) -> SX:
-    """J M^-1 J' (6, 6): acceleration of the frame for a unit force on it, world axes at its origin. Always exists.
+    """J M^-1 J' (6, 6): acceleration of the frame for a unit force on it, world axes at its origin.
+    Always exists.
 
     With M = L'D L and W = L^-T J':  W' D^-1 W, by symmetry 21 products of columns. v_tree = G v.
     """
@@ -25,19 +26,23 @@ def mobility(tree: Tree, q: SX, frame: tuple[int, Placement], G: DM | None = Non
     out = SX(6, 6)
     for r in range(6):
         for c in range(r + 1):
-            out[r, c] = out[c, r] = sum((x * y for x, y in zip(rows[r], scaled[c], strict=True)), SX(0))
+            out[r, c] = out[c, r] = sum(
+                (x * y for x, y in zip(rows[r], scaled[c], strict=True)), SX(0)
+            )
     return casadi.densify(out)
 
 
 def inertia(tree: Tree, q: SX, frame: tuple[int, Placement], G: DM | None = None) -> SX:
-    """(J M^-1 J')^-1 (6, 6): force on the frame for a unit acceleration of it. Does not exist where J loses rank.
+    """(J M^-1 J')^-1 (6, 6): force on the frame for a unit acceleration of it.
+    Does not exist where J loses rank.
 
     Source: [Khatib1987].
     """
     columns = _moving_columns(_jacobian(tree, q, frame, G))
     if columns < 6:
         raise NotPossible(
-            f"operational_space_inertia: only {columns} coordinates move the frame, expected six or more; "
+            f"operational_space_inertia: only {columns} coordinates move the frame, expected six "
+            "or more; "
             "operational_space_mobility always exists"
         )
     factors = factorised(mobility(tree, q, frame, G))
@@ -45,11 +50,11 @@ def inertia(tree: Tree, q: SX, frame: tuple[int, Placement], G: DM | None = None
 
 
 def manipulability(tree: Tree, q: SX, frame: tuple[int, Placement], G: DM | None = None) -> SX:
-    """sqrt(det(J J')), or sqrt(det(J'J)) where fewer than six coordinates move the frame: the volume of velocities in
-    reach, zero at singular configurations.
+    """sqrt(det(J J')), or sqrt(det(J'J)) where fewer than six coordinates move the frame: the
+    volume of velocities in reach, zero at singular configurations.
 
-    The determinant is the product of the pivots of elimination; after a pivot of zero the rest of its column is zero
-    too, so that dividing by one instead changes nothing.
+    The determinant is the product of the pivots of elimination; after a pivot of zero the rest of
+    its column is zero too, so that dividing by one instead changes nothing.
     Source: [Yoshikawa1985].
     """
     J = _jacobian(tree, q, frame, G)

@@ -12,19 +12,26 @@ from linkwork.model.placement import Placement
 from linkwork.model.tree import Node, Tree
 
 _ROUNDING = 1e-14  # of a direction, or of the longest distance of a placement
-_TURN, _SHIFT, _OFFSET = 8.0, 3.0, 1.0  # operations, roughly, of a constant turn, a distance, an offset of q
+# operations, roughly, of a constant turn, a distance, an offset of q
+_TURN, _SHIFT, _OFFSET = (
+    8.0,
+    3.0,
+    1.0,
+)
 
 
 def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
     """(tree, q0): the same robot with other body frames; its coordinates are q + q0 (nq).
 
-    The frame of a body behind a revolute joint may be turned about the joint's axis and slid along it. Here z lies on
-    the axis, and x and the origin are chosen where the placements of the body and of the bodies that it carries need
-    the fewest operations: among the given frame, the common normals with the carried axes (Denavit and Hartenberg's
-    choice), and for a tip the direction of its centre of mass. A turn about the joint's own axis is an offset of q.
+    The frame of a body behind a revolute joint may be turned about the joint's axis and slid along
+    it. Here z lies on the axis, and x and the origin are chosen where the placements of the body
+    and of the bodies that it carries need the fewest operations: among the given frame, the common
+    normals with the carried axes (Denavit and Hartenberg's choice), and for a tip the direction of
+    its centre of mass. A turn about the joint's own axis is an offset of q.
 
-    Joint forces and accelerations do not depend on body frames. Frames and bodies of the tree keep their places in
-    space. Ball, floating, sliding and screw joints, and robots with symbols in their geometry, keep their frames.
+    Joint forces and accelerations do not depend on body frames. Frames and bodies of the tree keep
+    their places in space. Ball, floating, sliding and screw joints, and robots with symbols in
+    their geometry, keep their frames.
     Source: [Khalil1987], frames of minimal description; here on trees and from any given frames.
     """
     if any(has_symbols((n.placement.rotation, n.placement.position, n.axis)) for n in tree.nodes):
@@ -43,7 +50,11 @@ def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
         else:
             T.append(np.eye(4))
             node = replace(node, placement=_placement(P))
-        nodes.append(replace(node, mass_properties=node.mass_properties.seen_from(_placement(_inverse(T[-1])))))
+        nodes.append(
+            replace(
+                node, mass_properties=node.mass_properties.seen_from(_placement(_inverse(T[-1])))
+            )
+        )
     back = [_placement(_inverse(t)) for t in T]
     bodies = {name: (i, back[i] @ place) for name, (i, place) in tree.bodies.items()}
     frames = {name: (i, back[i] @ place) for name, (i, place) in tree.frames.items()}
@@ -51,7 +62,8 @@ def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
 
 
 def _best(node: Node, P: np.ndarray, carried: list[Node]) -> tuple[np.ndarray, np.ndarray, float]:
-    """(T, P', offset): the new frame seen from the given one, T_parent_joint and the offset of q that go with it."""
+    """(T, P', offset): the new frame seen from the given one,
+    T_parent_joint and the offset of q that go with it."""
     n = np.array(node.axis)
     x, s = np.array(_directions(node, n, carried)), np.array(_slides(node, n, P, carried))
     R = np.stack([x, np.cross(n, x), np.broadcast_to(n, x.shape)], axis=-1)
@@ -75,7 +87,10 @@ def _directions(node: Node, n: np.ndarray, carried: list[Node]) -> list[np.ndarr
     directions = [e for e in np.eye(3) if abs(e @ n) <= _ROUNDING]
     others = [np.cross(n, e) for e in np.eye(3)] if not directions else []
     for c in carried:
-        others += [np.cross(n, np.array(c.placement.rotation) @ np.array(c.axis)), np.array(c.placement.position)]
+        others += [
+            np.cross(n, np.array(c.placement.rotation) @ np.array(c.axis)),
+            np.array(c.placement.position),
+        ]
     if not carried:
         others.append(np.array(node.mass_properties.com))
     for x in others:
@@ -101,12 +116,15 @@ def _without_turn_about_z(P: np.ndarray) -> tuple[np.ndarray, float]:
     R = tilt(_clean(P[:3, 2]))
     if offset == 0.0:
         turn = np.rint(R.T @ P[:3, :3])
-        R = R @ np.array([[turn[0, 0], -turn[1, 0], 0.0], [turn[1, 0], turn[0, 0], 0.0], [0.0, 0.0, 1.0]])
+        R = R @ np.array(
+            [[turn[0, 0], -turn[1, 0], 0.0], [turn[1, 0], turn[0, 0], 0.0], [0.0, 0.0, 1.0]]
+        )
     return _homogeneous(R, P[:3, 3]), offset
 
 
 def _turn_about_z(R_parent: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """(N): angles about z that remain of rotations R_parent R (N, 3, 3) with a common z; 0 for quarter turns."""
+    """(N): angles about z that remain of rotations R_parent R (N, 3, 3) with a common z;
+    0 for quarter turns."""
     turn = tilt(_clean(R_parent @ R[0, :, 2])).T @ R_parent @ R[..., 0].T
     offset = np.arctan2(turn[1], turn[0])
     quarter = np.pi / 2
@@ -128,12 +146,23 @@ def tilt(d: np.ndarray) -> np.ndarray:
 
 
 def _cost_of_carried(R: np.ndarray, p: np.ndarray, node: Node) -> np.ndarray:
-    """Operations to carry a vector over to a carried node, from frames turned by R (x, 3, 3) and moved by p (s, 3)."""
+    """Operations to carry a vector over to a carried node,
+    from frames turned by R (x, 3, 3) and moved by p (s, 3)."""
     if node.row.is_hinge:  # its turn about its own axis is free
-        turns = np.count_nonzero(_clean(np.array(node.placement.rotation) @ np.array(node.axis) @ R), axis=-1) - 1
+        turns = (
+            np.count_nonzero(
+                _clean(np.array(node.placement.rotation) @ np.array(node.axis) @ R), axis=-1
+            )
+            - 1
+        )
     else:
         entries = (np.array(node.placement.rotation).T @ R).reshape(-1, 9)
-        turns = np.array([{3: 0, 5: 1, 9: 3}.get(k, 2) for k in np.count_nonzero(_clean(entries), axis=-1).tolist()])
+        turns = np.array(
+            [
+                {3: 0, 5: 1, 9: 3}.get(k, 2)
+                for k in np.count_nonzero(_clean(entries), axis=-1).tolist()
+            ]
+        )
     distances = np.count_nonzero(_clean((np.array(node.placement.position) - p) @ R), axis=-1)
     return _TURN * turns[:, None] + _SHIFT * distances
 
@@ -155,7 +184,9 @@ def _inverse(T: np.ndarray) -> np.ndarray:
 
 
 def _matrix(placement: Placement) -> np.ndarray:
-    return _homogeneous(np.array(placement.rotation, dtype=float), np.array(placement.position, dtype=float))
+    return _homogeneous(
+        np.array(placement.rotation, dtype=float), np.array(placement.position, dtype=float)
+    )
 
 
 def _placement(T: np.ndarray) -> Placement:

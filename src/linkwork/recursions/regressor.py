@@ -16,11 +16,12 @@ PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
 def regressor(tree: Tree, q: SX, v: SX, a: SX) -> SX:
-    """Y (nv, 10 nb), tree with fixed joints kept: Y parameters = inverse dynamics without rotor inertia.
+    """Y (nv, 10 nb), tree with fixed joints kept:
+    Y parameters = inverse dynamics without rotor inertia.
 
-    Ten parameters a body, in the order of the description: mass m, first moment h = m c (x, y, z), inertia about the
-    body's origin I (xx, xy, yy, xz, yz, zz), in the body's own axes. A coordinate whose motion in axes of body b is
-    (s, n) feels
+    Ten parameters a body, in the order of the description: mass m, first moment h = m c (x, y, z),
+    inertia about the body's origin I (xx, xy, yy, xz, yz, zz), in the body's own axes. A coordinate
+    whose motion in axes of body b is (s, n) feels
 
         s.(m pdd + U h) + n.(h x pdd + I wd + w x I w)
             = m s.pdd + h.(U's + pdd x n) + sum over I_kl of n_k wd_l + (n x w)_k w_l
@@ -29,7 +30,8 @@ def regressor(tree: Tree, q: SX, v: SX, a: SX) -> SX:
     """
     X = carriers(tree, q)
     w, wd, pdd, U = body_motions(tree, X, v, a)
-    carrying: list[list[tuple[int, Motion]]] = [[]]  # (coordinate, its motion in axes of node i) on the path to i
+    # (coordinate, its motion in axes of node i) on the path to i
+    carrying: list[list[tuple[int, Motion]]] = [[]]
     for i in tree.outward:
         node = tree.nodes[i]
         before = [(at, X[i].inv @ S) for at, S in carrying[node.parent]]

@@ -1,4 +1,5 @@
-"""Regroup: choose origins and move matter where no joint feels the difference, so that recursions meet more zeros."""
+"""Regroup: choose origins and move matter where no joint feels the difference,
+so that recursions meet more zeros."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from linkwork.model.tree import Node, Tree
 
 @dataclass(frozen=True)
 class Matter:
-    """m: mass; h: first moment; J: second moments, the integral of r r' (J = tr(I)/2 - I), about the node's origin."""
+    """m: mass; h: first moment; J: second moments, the integral of r r' (J = tr(I)/2 - I),
+    about the node's origin."""
 
     m: float
     h: np.ndarray
@@ -37,19 +39,22 @@ class Matter:
 
 
 def regrouped(tree: Tree) -> Tree:
-    """A tree with the same equations of motion in the same coordinates, and fewer numbers that are not zero.
+    """A tree with the same equations of motion in the same coordinates,
+    and fewer numbers that are not zero.
 
-    Origins: the origin of a node may lie anywhere on the axis of its revolute joint, anywhere at all if the joint is
-    prismatic. It is put where the offset from the parent has most zeros.
+    Origins: the origin of a node may lie anywhere on the axis of its revolute joint, anywhere at
+    all if the joint is prismatic. It is put where the offset from the parent has most zeros.
 
-    Matter: a thin rod along the axis n of a revolute joint (mass m, first moment h n, second moments A n n') is the
-    same rod whether it belongs to the child or to the parent, and gives the joint no torque. So each body hands its
-    parent the rod with m = its mass, h = n.h and A = n'Jn; it keeps a first moment across the axis and five second
-    moments. A slider hands over all its second moments, a ball joint its mass. What reaches the world is dropped.
+    Matter: a thin rod along the axis n of a revolute joint (mass m, first moment h n, second
+    moments A n n') is the same rod whether it belongs to the child or to the parent, and gives the
+    joint no torque. So each body hands its parent the rod with m = its mass, h = n.h and A = n'Jn;
+    it keeps a first moment across the axis and five second moments. A slider hands over all its
+    second moments, a ball joint its mass. What reaches the world is dropped.
 
-    Joint forces for any motion are unchanged, payloads and external forces included. Energies, momenta and reactions
-    are not: only quantities of the joint space are traced on this tree.
-    Source: [Khalil1987], base inertial parameters; here for any axis, with masses of zero kept legal.
+    Joint forces for any motion are unchanged, payloads and external forces included. Energies,
+    momenta and reactions are not: only quantities of the joint space are traced on this tree.
+    Source: [Khalil1987], base inertial parameters; here for any axis, with masses of zero kept
+    legal.
     """
     if any(_is_live(node) for node in tree.nodes):
         return tree  # what is moved would have to be computed for every sample
@@ -67,7 +72,9 @@ def regrouped(tree: Tree) -> Tree:
                     p = np.zeros(3)  # moments of inertia without mass: the point does not matter
                 matter[node.parent] = matter[node.parent] + shifted.moved(R, p)
         m = matter[i]
-        nodes[i] = replace(node, regrouped=(m.m, tuple(m.h.tolist()), tuple(map(tuple, m.J.tolist()))))  # type: ignore[arg-type]
+        nodes[i] = replace(
+            node, regrouped=(m.m, tuple(m.h.tolist()), tuple(map(tuple, m.J.tolist())))
+        )  # type: ignore[arg-type]
     bodies, frames = _kept_in_place(tree.bodies, shifts), _kept_in_place(tree.frames, shifts)
     return replace(tree, nodes=tuple(nodes), bodies=bodies, frames=frames)
 
@@ -75,7 +82,15 @@ def regrouped(tree: Tree) -> Tree:
 def _is_live(node: Node) -> bool:
     p = node.mass_properties
     return bool(node.extra) or has_symbols(
-        (p.mass, p.com, p.inertia, node.placement.rotation, node.placement.position, node.axis, node.pitch)
+        (
+            p.mass,
+            p.com,
+            p.inertia,
+            node.placement.rotation,
+            node.placement.position,
+            node.axis,
+            node.pitch,
+        )
     )
 
 
@@ -102,7 +117,9 @@ def _shifts(tree: Tree) -> list[np.ndarray]:
 
 def _best_shift(offset: np.ndarray, along: np.ndarray) -> float:
     """The s that leaves most zeros in offset + s along; none if that gains nothing."""
-    candidates = [0.0] + [-offset[k] / along[k] for k in range(3) if abs(along[k]) > 0.25 and offset[k]]
+    candidates = [0.0] + [
+        -offset[k] / along[k] for k in range(3) if abs(along[k]) > 0.25 and offset[k]
+    ]
     rounding = 4e-16 * max(1e-300, float(np.abs(offset).max()))
     return max(candidates, key=lambda s: int((np.abs(offset + s * along) <= rounding).sum()))
 
@@ -119,7 +136,10 @@ def _kept_in_place(
     places: dict[str, tuple[int, Placement]], shifts: list[np.ndarray]
 ) -> dict[str, tuple[int, Placement]]:
     """Bodies and frames seen from the moved origins; their own numbers may be symbols."""
-    return {name: (i, Placement(position=tuple((-shifts[i]).tolist())) @ at) for name, (i, at) in places.items()}
+    return {
+        name: (i, Placement(position=tuple((-shifts[i]).tolist())) @ at)
+        for name, (i, at) in places.items()
+    }
 
 
 def _matter(node: Node, shift: np.ndarray) -> Matter:

@@ -12,10 +12,11 @@ from linkwork.recursions.newton_euler import body_forces
 
 
 def torque_table(tree: Tree, q: SX, v: SX, a: SX) -> SX:
-    """(nv, number of described bodies), tree with fixed joints kept: joint force that body b alone asks of joint k.
+    """(nv, number of described bodies), tree with fixed joints kept:
+    joint force that body b alone asks of joint k.
 
-    Column b is S_k'F of the force F that the matter of b needs, brought to every joint that carries it. Rotor inertia
-    counts with the body behind its joint. Rows sum to the inverse dynamics.
+    Column b is S_k'F of the force F that the matter of b needs, brought to every joint that carries
+    it. Rotor inertia counts with the body behind its joint. Rows sum to the inverse dynamics.
     """
     X = carriers(tree, q)
     F = body_forces(tree, X, v, a)
@@ -23,7 +24,8 @@ def torque_table(tree: Tree, q: SX, v: SX, a: SX) -> SX:
     table = SX(tree.nv, len(tree.bodies))
     for i in tree.outward:
         if i not in column:
-            continue  # between the joints that a universal, planar or cylindrical one stands for: no matter
+            # between the joints that a universal, planar or cylindrical one stands for: no matter
+            continue
         force = F[i]
         for j in reversed(tree.paths[i]):
             node = tree.nodes[j]

@@ -1,7 +1,8 @@
 """One file a paper: published number, ours, tolerance, and its figures drawn again.
 
-A file `paper_NN.py` of this room is found by its name. It has `paper() -> Paper` (number, key, title, where it lives in
-linkwork, cases, corrections) and may have `figures() -> tuple[Redrawn, ...]`.
+A file `paper_NN.py` of this room is found by its name. It has `paper() -> Paper`
+(number, key, title, where it lives in linkwork, cases, corrections) and may have
+`figures() -> tuple[Redrawn, ...]`.
 """
 
 from __future__ import annotations
@@ -38,5 +39,8 @@ def reproduce(*wanted: str) -> list[Paper]:
     chosen = [w.zfill(2) for w in wanted] or list(known)
     for name in chosen:
         if name not in known:
-            raise UnknownName(f'no cases for paper "{name}"{did_you_mean(name, known)}; there are {listed(known, 20)}')
+            raise UnknownName(
+                f'no cases for paper "{name}"{did_you_mean(name, known)}; there are '
+                f"{listed(known, 20)}"
+            )
     return [known[name]() for name in chosen]

@@ -30,7 +30,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: its number in the list of papers, its key in docs/references.bib, and what linkwork has of it.
+    """One paper: its number in the list of papers, its key in docs/references.bib,
+    and what linkwork has of it.
 
     corrections   printing errors that were found on the way
     where         the part of linkwork that the paper became: its row in the README

@@ -23,11 +23,16 @@ def reproduce(
         list[str] | None,
         typer.Argument(help='Numbers of papers, such as "04"; none: all.', autocompletion=_known),
     ] = None,
-    figures: Annotated[Path | None, typer.Option(help="A folder for the papers' figures, drawn again.")] = None,
-    forms: Annotated[str, typer.Option("--format", help="Of the figures, with commas.")] = "png,svg",
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for the papers' figures, drawn again.")
+    ] = None,
+    forms: Annotated[
+        str, typer.Option("--format", help="Of the figures, with commas.")
+    ] = "png,svg",
     failed: Annotated[bool, typer.Option("--failed", help="Show only what is missed.")] = False,
 ) -> Answer:
-    """Compute the published numbers of the papers and draw their figures; exit code 1 if a number is missed.
+    """Compute the published numbers of the papers and draw their figures;
+    exit code 1 if a number is missed.
 
     Example:  linkwork reproduce 04 --figures figures
     """
@@ -55,7 +60,15 @@ def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:
 def _shown(reproduced: list[Paper], failed: bool) -> list[Table | str]:
     """One table for all papers, then what was corrected."""
     rows = [
-        (p.number, c.what, f"{c.published:.10g}", f"{c.ours:.10g}", f"{c.tolerance:.1e}", c.unit, _verdict(c.passed))
+        (
+            p.number,
+            c.what,
+            f"{c.published:.10g}",
+            f"{c.ours:.10g}",
+            f"{c.tolerance:.1e}",
+            c.unit,
+            _verdict(c.passed),
+        )
         for p in reproduced
         for c in p.cases
         if not (failed and c.passed)
@@ -69,7 +82,10 @@ def _shown(reproduced: list[Paper], failed: bool) -> list[Table | str]:
         shown.append(f"paper {p.number:02d}, {p.title}: {reached} of {len(p.cases)}")
         shown += [f"  corrected: {note}" for note in p.corrections]
         shown += [f"  note: {note}" for note in dict.fromkeys(c.note for c in p.cases if c.note)]
-    total, reached = sum(len(p.cases) for p in reproduced), sum(c.passed for p in reproduced for c in p.cases)
+    total, reached = (
+        sum(len(p.cases) for p in reproduced),
+        sum(c.passed for p in reproduced for c in p.cases),
+    )
     return [*shown, f"{reached} of {total} published numbers reproduced"]
 
 

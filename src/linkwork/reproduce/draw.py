@@ -24,7 +24,10 @@ def redrawn(number: str) -> tuple[Redrawn, ...]:
     """The figures of one paper."""
     known = papers_with_figures()
     if number.zfill(2) not in known:
-        raise UnknownName(f'no figures of paper "{number}"{did_you_mean(number, known)}; there are {listed(known, 20)}')
+        raise UnknownName(
+            f'no figures of paper "{number}"{did_you_mean(number, known)}; there are '
+            f"{listed(known, 20)}"
+        )
     figures: tuple[Redrawn, ...] = module_of(number.zfill(2)).figures()
     return figures
 

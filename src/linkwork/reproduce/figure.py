@@ -14,7 +14,8 @@ from linkwork.view.drawing import beside, draw_columns, draw_picture
 
 @dataclass(frozen=True)
 class Redrawn:
-    """name: "figure-12"; caption: what it shows and what is ours; draw(figure): strokes on a matplotlib figure."""
+    """name: "figure-12"; caption: what it shows and what is ours; draw(figure):
+    strokes on a matplotlib figure."""
 
     name: str
     caption: str
@@ -27,7 +28,9 @@ class Redrawn:
         figure.suptitle(self.caption, fontsize=9, color="#5c6b7a")
 
 
-def panels(figure: Any, time: np.ndarray, rows: Sequence[tuple[str, str, Mapping[str, np.ndarray]]]) -> list[Any]:
+def panels(
+    figure: Any, time: np.ndarray, rows: Sequence[tuple[str, str, Mapping[str, np.ndarray]]]
+) -> list[Any]:
     """Curves over one time, one panel a row: (title, unit, {name: values})."""
     axes = figure.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
     for at, (title, unit, series) in zip(axes, rows, strict=True):

@@ -1,7 +1,8 @@
-"""Paper 01: recursive forward kinematics of a branched robot with Euler angles; actuator strokes as inputs.
+"""Paper 01: recursive forward kinematics of a branched robot with Euler angles;
+actuator strokes as inputs.
 
-The paper's figures are pictures; "published" are the values its corrected equations have, computed independently
-(circle intersections by hand, Pinocchio for the trees).
+The paper's figures are pictures; "published" are the values its corrected equations have, computed
+independently (circle intersections by hand, Pinocchio for the trees).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from linkwork.reproduce.figure import Redrawn, marked, panels, standing
 CORRECTIONS = (
     "eq. 2, entry (1,3): s1 s2 where the paper prints s1 s3 (not orthogonal otherwise)",
     "eq. 3, y axis: (pi/2, theta, -pi/2), not (pi/2, theta, 0), which is no identity at theta = 0",
-    "eq. 21: square root of c^2 - l^2; eq. 23: minus h/e (B_y - G_y); eqs. 16, 17: atan2; eq. 25: acos",
+    "eq. 21: square root of c^2 - l^2; eq. 23: minus h/e (B_y - G_y); eqs. 16, 17: atan2; eq. "
+    "25: acos",
     "tables 1 and 2 round the head's tip differently (-14.75, -14.8); the motion uses table 2",
 )
 # t, d4 [mm], theta5 [deg], left tip, right tip, head tip [mm]
@@ -37,7 +39,8 @@ FLANGE = (2151.528569, 583.371417, 2092.396574)
 
 
 def paper() -> Paper:
-    """The 20 s motion, the upright pose, the torso's strut, and the three example robots with assumed data."""
+    """The 20 s motion, the upright pose, the torso's strut,
+    and the three example robots with assumed data."""
     cases = [*_motion(), *_upright(), *_examples()]
     return Paper(
         1,
@@ -58,7 +61,9 @@ def _motion() -> list[Case]:
         lift, torso = _indirect(robot)
         cases.append(Case(f"d4 at {t} s", d4, float(q[lift]) * 1e3, 1e-4, "mm"))
         cases.append(Case(f"theta5 at {t} s", theta5, float(np.degrees(q[torso])), 1e-5, "deg"))
-        for name, expected, ours in zip(("left", "right", "head"), tips, _tips(robot, q), strict=True):
+        for name, expected, ours in zip(
+            ("left", "right", "head"), tips, _tips(robot, q), strict=True
+        ):
             cases += [
                 Case(f"{name} tip, {axis}, at {t} s", x, float(y) * 1e3, 1e-4, "mm")
                 for axis, x, y in zip("xyz", expected, ours, strict=True)
@@ -73,15 +78,34 @@ def _upright() -> list[Case]:
     c[robot.actuators.index(lift_strut)], c[robot.actuators.index(torso_strut)] = 0.4, 0.4324187785
     q, _, _ = robot.from_actuators(c)
     expected = ((-1001.5, 3.0, 1035.855), (1001.5, 3.0, 1035.855), (0.0, 14.7, 1336.455))
-    cases = [Case("upright: theta5", 0.0, float(q[robot.index(torso).start]), 1e-9, "rad", "strut 432.4187785 mm")]
-    for name, wanted, ours in zip(("left", "right", "head"), expected, _tips(robot, q), strict=True):
+    cases = [
+        Case(
+            "upright: theta5",
+            0.0,
+            float(q[robot.index(torso).start]),
+            1e-9,
+            "rad",
+            "strut 432.4187785 mm",
+        )
+    ]
+    for name, wanted, ours in zip(
+        ("left", "right", "head"), expected, _tips(robot, q), strict=True
+    ):
         cases += [
             Case(f"upright: {name} tip, {axis}", x, float(y) * 1e3, 1e-4, "mm")
             for axis, x, y in zip("xyz", wanted, ours, strict=True)
         ]
     c[robot.actuators.index(torso_strut)] = 0.35
     q, _, _ = robot.from_actuators(c)
-    cases.append(Case("theta5 at a stroke of 350 mm", -0.838515718, float(q[robot.index(torso).start]), 1e-9, "rad"))
+    cases.append(
+        Case(
+            "theta5 at a stroke of 350 mm",
+            -0.838515718,
+            float(q[robot.index(torso).start]),
+            1e-9,
+            "rad",
+        )
+    )
     return cases
 
 
@@ -99,7 +123,12 @@ def _examples() -> list[Case]:
         cases += _point(f"hexapod: foot {k}", foot, hexapod.pose(q, f"foot_{k}")[:3, 3])
     quadruped = linkwork.load("quadruped")
     q = np.tile([0.0, 0.8, -1.5], 4)
-    for leg, x, y in (("FL", 323.715585, 1), ("FR", 323.715585, -1), ("RL", -271.984415, 1), ("RR", -271.984415, -1)):
+    for leg, x, y in (
+        ("FL", 323.715585, 1),
+        ("FR", 323.715585, -1),
+        ("RL", -271.984415, 1),
+        ("RR", -271.984415, -1),
+    ):
         foot = (x, y * 165.945, -524.220012)
         cases += _point(f"quadruped: foot {leg}", foot, quadruped.pose(q, f"foot_{leg}")[:3, 3])
     return cases
@@ -115,7 +144,9 @@ def _point(what: str, expected: tuple[float, float, float], ours: np.ndarray) ->
 
 def _struts(robot: linkwork.Robot) -> list[tuple[str, str]]:
     """(strut, joint) of the lift and of the torso."""
-    return [(e.name, e.joint) for e in robot.model.elements if getattr(e, "joint", None) is not None]
+    return [
+        (e.name, e.joint) for e in robot.model.elements if getattr(e, "joint", None) is not None
+    ]
 
 
 def _indirect(robot: linkwork.Robot) -> tuple[int, int]:
@@ -126,15 +157,33 @@ def _indirect(robot: linkwork.Robot) -> tuple[int, int]:
 def _tips(robot: linkwork.Robot, q: np.ndarray) -> tuple[np.ndarray, ...]:
     """Both hands and the top of the head."""
     points = robot.points(q)
-    return tuple(points[body][point] for body, point in (("12a", "tip"), ("12b", "tip"), ("8c", "B")))
+    return tuple(
+        points[body][point] for body, point in (("12a", "tip"), ("12b", "tip"), ("8c", "B"))
+    )
 
 
 def figures() -> tuple[Redrawn, ...]:
-    """Figures 3 and 11 of paper 01: the three example robots, and the configurations of the 20 s motion."""
+    """Figures 3 and 11 of paper 01: the three example robots,
+    and the configurations of the 20 s motion."""
     return (
-        Redrawn("figure-3", "three robots by one recursion; their data are ours", _draw_robots, (12.0, 4.5)),
-        Redrawn("figure-11", "configurations of the validation motion", _draw_configurations, (15.0, 4.2)),
-        Redrawn("motion", "tips over the motion; circles: the corrected equations by hand", _draw_tips, (8.0, 8.0)),
+        Redrawn(
+            "figure-3",
+            "three robots by one recursion; their data are ours",
+            _draw_robots,
+            (12.0, 4.5),
+        ),
+        Redrawn(
+            "figure-11",
+            "configurations of the validation motion",
+            _draw_configurations,
+            (15.0, 4.2),
+        ),
+        Redrawn(
+            "motion",
+            "tips over the motion; circles: the corrected equations by hand",
+            _draw_tips,
+            (8.0, 8.0),
+        ),
     )
 
 
@@ -152,7 +201,9 @@ def _draw_configurations(figure: Any) -> None:
     robot = linkwork.load("charmie-2022")
     motion = robot.motions["validation"]
     for k, t in enumerate((0, 5, 10, 15, 20)):
-        standing(figure, (1, 5, k + 1), robot, motion.sample(float(t))[0], f"t = {t} s", (-60.0, 14.0))
+        standing(
+            figure, (1, 5, k + 1), robot, motion.sample(float(t))[0], f"t = {t} s", (-60.0, 14.0)
+        )
 
 
 def _draw_tips(figure: Any) -> None:
@@ -162,7 +213,8 @@ def _draw_tips(figure: Any) -> None:
     points = robot.points(motion.sample(time)[0])
     tips = {"left": points["12a"]["tip"], "right": points["12b"]["tip"], "head": points["8c"]["B"]}
     rows = [
-        (f"{axis} of the tips", "mm", {name: 1e3 * x[:, i] for name, x in tips.items()}) for i, axis in enumerate("xyz")
+        (f"{axis} of the tips", "mm", {name: 1e3 * x[:, i] for name, x in tips.items()})
+        for i, axis in enumerate("xyz")
     ]
     table: Any = MOTION
     for i, axes in enumerate(panels(figure, time, rows)):

@@ -1,7 +1,7 @@
 """Paper 03: a recursive algorithm for Christoffel symbols; minimum time along a path.
 
-The paper prints no symbols. "Published" are those of the authors' own symbolic function for the 5-joint robot, whose
-data file is known; poses, path and limits are ours where the paper is silent.
+The paper prints no symbols. "Published" are those of the authors' own symbolic function for the
+5-joint robot, whose data file is known; poses, path and limits are ours where the paper is silent.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from linkwork.reproduce.figure import Redrawn, panels
 from linkwork.trajectory import Path, minimum_time, path_coefficients
 
 CORRECTIONS = (
-    "eqs. 26, 27 hold for j <= i and links k >= i only; the paper states neither (errors as large as the symbols)",
+    "eqs. 26, 27 hold for j <= i and links k >= i only; the paper states neither "
+    "(errors as large as the symbols)",
     "eq. 29 needs F of the next link: H is updated before F",
-    "f and h are half the Coriolis force for i != j and the whole centrifugal force for i = j: no factor",
+    "f and h are half the Coriolis force for i != j and the whole centrifugal force for i = j: "
+    "no factor",
     "table 2: additions 12 n^3 + 19 n^2 + 41 n - 3; the paper prints 40 n - 1",
     "eq. 31 divides by n^3 although structural zeros (25 of 125) are skipped",
-    "the inertias' eigenvalues, not their entries, are in [0, 1]; links 1 and 4 break the triangle inequality",
+    "the inertias' eigenvalues, not their entries, are in [0, 1]; links 1 and 4 break the triangle "
+    "inequality",
     "the tensor is not needed for minimum time: c~ is inverse dynamics of (q', q'')",
 )
 POSE = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -82,31 +85,53 @@ def published_symbols() -> np.ndarray:
 
 
 def paper() -> Paper:
-    """Symbols, bias and mass matrix of the 5-joint robot, closed forms, the error metric, operations, minimum time."""
+    """Symbols, bias and mass matrix of the 5-joint robot, closed forms, the error metric,
+    operations, minimum time."""
     robot = linkwork.load("christoffel-5")
-    cases = [*_symbols(robot), *_closed_forms(), *_accuracy(robot), *_operations(robot), *_minimum_time(robot)]
+    cases = [
+        *_symbols(robot),
+        *_closed_forms(),
+        *_accuracy(robot),
+        *_operations(robot),
+        *_minimum_time(robot),
+    ]
     return Paper(
-        3, "Safeea2019", "Recursive Christoffel symbols", tuple(cases), CORRECTIONS, "`robot.christoffel`, bounds"
+        3,
+        "Safeea2019",
+        "Recursive Christoffel symbols",
+        tuple(cases),
+        CORRECTIONS,
+        "`robot.christoffel`, bounds",
     )
 
 
 def _symbols(robot: linkwork.Robot) -> list[Case]:
     ours, expected = robot.christoffel(POSE), published_symbols()
     cases = [
-        Case(f"c^{k + 1}_{i + 1}{j + 1}", float(expected[k, i, j]), float(ours[k, i, j]), 1e-11, "kg m^2")
+        Case(
+            f"c^{k + 1}_{i + 1}{j + 1}",
+            float(expected[k, i, j]),
+            float(ours[k, i, j]),
+            1e-11,
+            "kg m^2",
+        )
         for k in range(5)
         for i in range(5)
         for j in range(i, 5)
     ]
     cases.append(Case("sum of |c|", 21.611983349870, float(np.abs(ours).sum()), 1e-11, "kg m^2"))
-    cases.append(Case("Frobenius norm of c", 2.840258503654, float(np.linalg.norm(ours)), 1e-11, "kg m^2"))
+    cases.append(
+        Case("Frobenius norm of c", 2.840258503654, float(np.linalg.norm(ours)), 1e-11, "kg m^2")
+    )
     bias = np.einsum("kij,i,j", ours, VELOCITY, VELOCITY)
     cases += [
-        Case(f"(C v)_{k + 1}", x, float(y), 1e-11, "N m") for k, (x, y) in enumerate(zip(BIAS, bias, strict=True))
+        Case(f"(C v)_{k + 1}", x, float(y), 1e-11, "N m")
+        for k, (x, y) in enumerate(zip(BIAS, bias, strict=True))
     ]
     row = robot.mass_matrix(POSE)[0]
     cases += [
-        Case(f"M_1{k + 1}", x, float(y), 1e-11, "kg m^2") for k, (x, y) in enumerate(zip(MASS_ROW, row, strict=True))
+        Case(f"M_1{k + 1}", x, float(y), 1e-11, "kg m^2")
+        for k, (x, y) in enumerate(zip(MASS_ROW, row, strict=True))
     ]
     return cases
 
@@ -115,7 +140,9 @@ def _closed_forms() -> list[Case]:
     forearm = MassProperties(1.5, (0.25, 0.0, 0.0))
     elbow = Joint("elbow", "revolute", "upper", "fore", Placement(position=(0.7, 0.0, 0.0)))
     bodies = (Body("upper", MassProperties(1.0)), Body("fore", forearm))
-    planar = linkwork.Robot(Model("2R", bodies, (Joint("shoulder", "revolute", None, "upper"), elbow)))
+    planar = linkwork.Robot(
+        Model("2R", bodies, (Joint("shoulder", "revolute", None, "upper"), elbow))
+    )
     c = planar.christoffel((0.3, 0.8))
     expected = 0.188305973861
     note = "m2 l1 r2 sin q2 with l1 = 0.7, r2 = 0.25, m2 = 1.5, q2 = 0.8"
@@ -136,17 +163,36 @@ def _accuracy(robot: linkwork.Robot) -> list[Case]:
     relative = np.abs(robot.christoffel(q) - paper) / np.where(counted, np.abs(paper), 1.0)
     metric = np.where(counted, relative, 0.0).sum(axis=(1, 2, 3)) / 125
     note = "exact symbols would give 0; the paper's code reached 2.196e-14 on poses of its own"
-    return [Case("error metric (31), median of 300 poses", 0.0, float(np.median(metric)), 2.2e-14, "", note)]
+    return [
+        Case(
+            "error metric (31), median of 300 poses",
+            0.0,
+            float(np.median(metric)),
+            2.2e-14,
+            "",
+            note,
+        )
+    ]
 
 
 def _operations(robot: linkwork.Robot) -> list[Case]:
     multiplications, additions = table_2(5)
     robot.christoffel(POSE)
     ours = robot.kernels["christoffel"].operations
-    note = f"table 2; the composite form here needs {ours} operations, a fused multiply-add counting once"
+    note = (
+        f"table 2; the composite form here needs {ours} operations, a fused multiply-add "
+        "counting once"
+    )
     return [
         Case("multiplications of the loop, n = 5", 2120, multiplications, 0, "", note),
-        Case("additions of the loop, n = 5", 2174, additions, 3, "", "table 2, corrected by 3: see the corrections"),
+        Case(
+            "additions of the loop, n = 5",
+            2174,
+            additions,
+            3,
+            "",
+            "table 2, corrected by 3: see the corrections",
+        ),
     ]
 
 
@@ -154,29 +200,49 @@ def _minimum_time(robot: linkwork.Robot) -> list[Case]:
     path = Path.line(np.zeros(5), END)
     law = minimum_time(robot, path, LIMITS, points=1601)
     s = np.linspace(0.0, 1.0, 11)
-    routes = [path_coefficients(robot, path, s, method=method).c for method in ("newton_euler", "christoffel")]
+    routes = [
+        path_coefficients(robot, path, s, method=method).c
+        for method in ("newton_euler", "christoffel")
+    ]
     apart = float(np.abs(routes[0] - routes[1]).max())
-    wheel = MassProperties(0.0, (0.0, 0.0, 0.0), ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5)))
-    single = linkwork.Robot(Model("wheel", (Body("wheel", wheel),), (Joint("hinge", "revolute", None, "wheel"),)))
+    wheel = MassProperties(
+        0.0, (0.0, 0.0, 0.0), ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))
+    )
+    single = linkwork.Robot(
+        Model("wheel", (Body("wheel", wheel),), (Joint("hinge", "revolute", None, "wheel"),))
+    )
     alone = minimum_time(single, Path.line([0.0], [2.0]), [3.0], points=401)
-    note = "path and limits are ours: figure 4 has no data. TOPP-RA 1.08157, convex programme 1.081498"
+    note = (
+        "path and limits are ours: figure 4 has no data. TOPP-RA 1.08157, convex programme 1.081498"
+    )
     return [
         Case("least duration, 5 joints", 1.08149, float(law.duration), 2e-4, "s", note),
-        Case("ds/dt in the middle", 1.642, float(np.interp(0.5, law.s, law.speed)), 2e-3, "1/s", note),
+        Case(
+            "ds/dt in the middle", 1.642, float(np.interp(0.5, law.s, law.speed)), 2e-3, "1/s", note
+        ),
         Case(
             "share of the path with a torque at its limit",
             1.0,
             float((abs(law.saturation).max(1) > 0.999).mean()),
             1e-3,
         ),
-        Case("least duration, 1 joint", 1.154700538379, float(alone.duration), 1e-6, "s", "2 sqrt(J way / tau)"),
+        Case(
+            "least duration, 1 joint",
+            1.154700538379,
+            float(alone.duration),
+            1e-6,
+            "s",
+            "2 sqrt(J way / tau)",
+        ),
         Case("eq. 32 by both routes, difference", 0.0, apart, 1e-12, "N m s^2"),
     ]
 
 
 def figures() -> tuple[Redrawn, ...]:
     """Figure 4 of paper 03: a path in minimum time, with the torque that decides."""
-    caption = "minimum time along a straight joint path of the five-joint arm; path and limits are ours"
+    caption = (
+        "minimum time along a straight joint path of the five-joint arm; path and limits are ours"
+    )
     return (Redrawn("figure-4", caption, _draw_minimum_time, (8.0, 7.5)),)
 
 

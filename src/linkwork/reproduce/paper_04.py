@@ -1,7 +1,9 @@
-"""Paper 04: the multibody model of CHARMIE: Newton-Euler on a tree, closed over-constrained loops, static balancing.
+"""Paper 04: the multibody model of CHARMIE: Newton-Euler on a tree, closed over-constrained loops,
+static balancing.
 
-The paper's figures are pictures; "published" are the values its corrected equations have with the stated assumptions,
-computed independently (a plain implementation checked against Pinocchio and MuJoCo).
+The paper's figures are pictures; "published" are the values its corrected equations have with the
+stated assumptions, computed independently (a plain implementation checked against Pinocchio and
+MuJoCo).
 """
 
 from __future__ import annotations
@@ -18,16 +20,23 @@ from linkwork.studies.balancing import balance
 
 CORRECTIONS = (
     "eq. 17, entry (1,3): s1 s2 where the paper prints s1 s3",
-    "eq. 14: minus h4/e4 (B_y - F_y); else the computed head is 47 to 97 mm off its circle. Eq. 9: alpha4, with atan2",
+    "eq. 14: minus h4/e4 (B_y - F_y); else the computed head is 47 to 97 mm off its circle. Eq. 9: "
+    "alpha4, with atan2",
     "eq. 19: A''_i; eq. 21: acos; eq. 25: x_4slc = x_4sla",
     "eq. 31: a slide moves along its signed axis; joint 4 moves along -z, joints 1 and 2 along +",
     "eqs. 29-31: fixed joints have no case; eqs. 31-34: gravity is absent, pdd_0 = -g",
-    "eq. 35: T = F0 + k (L - L0); eq. 37: three successors and the spring, not four; eq. 43: labels, four predecessors",
-    "after eq. 38: a strut with a side force hands a moment to its foot; without it body 4 is not in equilibrium",
+    "eq. 35: T = F0 + k (L - L0); eq. 37: three successors and the spring, not four; eq. 43: "
+    "labels, four predecessors",
+    "after eq. 38: a strut with a side force hands a moment to its foot; without it body 4 is not "
+    "in equilibrium",
     "table 2: joint 6c is fixed; table 4: Iyz of body 3, Iyy of 8c, 1.87+3, -0.8E-1",
 )
-ASSUMED = "assumed: points of both struts and the base's height from the 2022 paper, gravity 9.81, corrected inertias"
-# t, side, D of 12a [mm], force 2 -> 3 in axes of 3, in ground axes [N], moment at joint 3 [N m], act4, act5 [N]
+ASSUMED = (
+    "assumed: points of both struts and the base's height from the 2022 paper, gravity 9.81, "
+    "corrected inertias"
+)
+# t, side, D of 12a [mm], force 2 -> 3 in axes of 3, in ground axes [N], moment at joint 3 [N m],
+# act4, act5 [N]
 MOTION = (
     (0.0, "after", (-963.800, 243.153, 970.343), (-0.8047, -1.3892, 612.5897),
      (-0.8047, -1.3892, 612.5897), (30.0189, 0.5201, -1.4296), 169.1114, 203.7228),
@@ -49,7 +58,8 @@ MOTION = (
 
 
 def paper() -> Paper:
-    """Counts, indirect joints, the 5 s motion, load sharing, the static pose, and the balancing identity."""
+    """Counts, indirect joints, the 5 s motion, load sharing, the static pose,
+    and the balancing identity."""
     robot = linkwork.load("charmie")
     cases = [
         *_counts(robot),
@@ -94,12 +104,34 @@ def _indirect_joints(robot: linkwork.Robot) -> list[Case]:
     q, _, _ = robot.from_actuators(c)
     formula = 573.5 - np.sqrt(400.0**2 - 95.0**2)
     cases = [
-        Case("d4 at act4 = 400 mm", float(formula), float(q[robot.index("d4").start]) * 1e3, 1e-9, "mm", ASSUMED),
-        Case("theta5 at act5 = 400 mm", -0.561283693, float(q[robot.index("th5").start]), 1e-9, "rad", ASSUMED),
+        Case(
+            "d4 at act4 = 400 mm",
+            float(formula),
+            float(q[robot.index("d4").start]) * 1e3,
+            1e-9,
+            "mm",
+            ASSUMED,
+        ),
+        Case(
+            "theta5 at act5 = 400 mm",
+            -0.561283693,
+            float(q[robot.index("th5").start]),
+            1e-9,
+            "rad",
+            ASSUMED,
+        ),
     ]
     c[torso] = 0.4532958
     q, _, _ = robot.from_actuators(c)
-    cases.append(Case("theta5 at act5 = 453.2958 mm (upright)", 0.0, float(q[robot.index("th5").start]), 1e-6, "rad"))
+    cases.append(
+        Case(
+            "theta5 at act5 = 453.2958 mm (upright)",
+            0.0,
+            float(q[robot.index("th5").start]),
+            1e-6,
+            "rad",
+        )
+    )
     return cases
 
 
@@ -116,8 +148,26 @@ def _motion(robot: linkwork.Robot) -> list[Case]:
         cases += _vector(f"force of 2 on 3 {when}, axes of 3", force, wrench[:3], 1e-4, "N")
         cases += _vector(f"force of 2 on 3 {when}, ground axes", force_world, world[:3], 1e-4, "N")
         cases += _vector(f"moment at joint 3 {when}", moment, wrench[3:], 1e-4, "N m")
-        cases.append(Case(f"force of actuator 4 {when}", act4, float(loads.actuator("act4")), 1e-4, "N", ASSUMED))
-        cases.append(Case(f"force of actuator 5 {when}", act5, float(loads.actuator("act5")), 1e-4, "N", ASSUMED))
+        cases.append(
+            Case(
+                f"force of actuator 4 {when}",
+                act4,
+                float(loads.actuator("act4")),
+                1e-4,
+                "N",
+                ASSUMED,
+            )
+        )
+        cases.append(
+            Case(
+                f"force of actuator 5 {when}",
+                act5,
+                float(loads.actuator("act5")),
+                1e-4,
+                "N",
+                ASSUMED,
+            )
+        )
     return cases
 
 
@@ -125,7 +175,8 @@ def _sharing(robot: linkwork.Robot) -> list[Case]:
     loads = robot.loads(*robot.motions["validation"].sample(0.0))
     five, four, lift = loads.joint_wrench("5"), loads.joint_wrench("4"), loads.support("act4")
     torso = loads.support("act5")
-    d4 = 0.5735 - np.sqrt(0.4**2 - 0.095**2)  # the paper's joint 4 lies d4 above the origin of body 4
+    # the paper's joint 4 lies d4 above the origin of body 4
+    d4 = 0.5735 - np.sqrt(0.4**2 - 0.095**2)
     moment = four[3:] - np.cross((0.0, 0.0, d4), four[:3])
     cases = _vector("f_4 on body 5 at 0 s", (0.2400, -22.4306, -127.8687), five[:3], 1e-4, "N")
     cases += _vector("f_5d on body 5 at 0 s", (0.2400, -24.1158, 202.2904), torso[:3], 1e-4, "N")
@@ -135,7 +186,9 @@ def _sharing(robot: linkwork.Robot) -> list[Case]:
     cases += _vector("f_4d on body 4 at 0 s", (0.0, -40.1639, 164.2727), lift[:3], 1e-4, "N")
     cases += _vector("mu_3 on body 4 at 0 s", (-12.1542, 0.2878, 0.0), moment, 1e-4, "N m")
     shared = float(loads.support("4slc")[5] + loads.support("4src")[5])
-    cases.append(Case("z moment of both sliders on body 4 at 0 s", -0.8202, shared, 1e-4, "N m", ASSUMED))
+    cases.append(
+        Case("z moment of both sliders on body 4 at 0 s", -0.8202, shared, 1e-4, "N m", ASSUMED)
+    )
     return cases
 
 
@@ -166,7 +219,10 @@ def _balancing() -> list[Case]:
     """k h a / b = W / 2 a side: the optimum over the stiffness is the identity."""
     robot = linkwork.load("charmie", live=["balance_spring"])
     c = np.zeros((9, len(robot.actuators)))
-    c[:, robot.actuators.index("act4")], c[:, robot.actuators.index("act5")] = np.linspace(0.36, 0.44, 9), 0.4
+    c[:, robot.actuators.index("act4")], c[:, robot.actuators.index("act5")] = (
+        np.linspace(0.36, 0.44, 9),
+        0.4,
+    )
     balanced = balance(robot, c, ["act4"], bounds={"balance_spring": (0.0, 1e5)})
     note = "assumed geometry of the bars: h = 120 mm, a / b = 1/2"
     lift = balanced.variables["balance_spring"] * 0.12 / 2
@@ -177,7 +233,9 @@ def _balancing() -> list[Case]:
     ]
 
 
-def _vector(what: str, expected: tuple[float, ...], ours: np.ndarray, tolerance: float, unit: str) -> list[Case]:
+def _vector(
+    what: str, expected: tuple[float, ...], ours: np.ndarray, tolerance: float, unit: str
+) -> list[Case]:
     return [
         Case(f"{what}, {axis}", x, float(y), tolerance, unit, ASSUMED)
         for axis, x, y in zip("xyz", expected, ours, strict=True)
@@ -185,11 +243,27 @@ def _vector(what: str, expected: tuple[float, ...], ours: np.ndarray, tolerance:
 
 
 def figures() -> tuple[Redrawn, ...]:
-    """Figures 8, 12 and 13 of paper 04: the complete model, the hand's path, the force on the base."""
+    """Figures 8, 12 and 13 of paper 04: the complete model, the hand's path, the force on the
+    base."""
     return (
-        Redrawn("figure-8", "the complete model: struts red, springs green, bars grey", _draw_model, (11.0, 4.2)),
-        Redrawn("figure-12", "point D of body 12a; circles: the corrected equations", _draw_hand, (8.0, 7.0)),
-        Redrawn("figure-13", "force of body 2 on body 3, axes of body 3; circles: as above", _draw_base, (8.0, 7.0)),
+        Redrawn(
+            "figure-8",
+            "the complete model: struts red, springs green, bars grey",
+            _draw_model,
+            (11.0, 4.2),
+        ),
+        Redrawn(
+            "figure-12",
+            "point D of body 12a; circles: the corrected equations",
+            _draw_hand,
+            (8.0, 7.0),
+        ),
+        Redrawn(
+            "figure-13",
+            "force of body 2 on body 3, axes of body 3; circles: as above",
+            _draw_base,
+            (8.0, 7.0),
+        ),
     )
 
 
@@ -208,18 +282,35 @@ def _draw_sampled() -> tuple[linkwork.Robot, Any]:
 def _draw_hand(figure: Any) -> None:
     robot, analysis = _draw_sampled()
     hand = 1e3 * robot.points(analysis.q)["12a"]["D"]
-    _draw_beside(figure, analysis.time, [(f"{a} of the left claw", "mm", hand[:, i]) for i, a in enumerate("xyz")], 2)
+    _draw_beside(
+        figure,
+        analysis.time,
+        [(f"{a} of the left claw", "mm", hand[:, i]) for i, a in enumerate("xyz")],
+        2,
+    )
 
 
 def _draw_base(figure: Any) -> None:
     _, analysis = _draw_sampled()
     force = analysis.loads.joint_wrench("3")[:, :3]
-    _draw_beside(figure, analysis.time, [(f"force along {a}", "N", force[:, i]) for i, a in enumerate("xyz")], 3)
+    _draw_beside(
+        figure,
+        analysis.time,
+        [(f"force along {a}", "N", force[:, i]) for i, a in enumerate("xyz")],
+        3,
+    )
 
 
-def _draw_beside(figure: Any, time: np.ndarray, rows: list[tuple[str, str, np.ndarray]], column: int) -> None:
+def _draw_beside(
+    figure: Any, time: np.ndarray, rows: list[tuple[str, str, np.ndarray]], column: int
+) -> None:
     """Our curves, and the computed instants of the reproduce room's table in one of its columns."""
     table: Any = MOTION
     drawn = panels(figure, time, [(title, unit, {"linkwork": x}) for title, unit, x in rows])
     for i, axes in enumerate(drawn):
-        marked(axes, [row[0] for row in table], [row[column][i] for row in table], "corrected equations")
+        marked(
+            axes,
+            [row[0] for row in table],
+            [row[column][i] for row in table],
+            "corrected equations",
+        )

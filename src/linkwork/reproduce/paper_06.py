@@ -1,7 +1,7 @@
 """Paper 06: the kinematic graph, of Corves and Shahidi.
 
-Table 1 with the joint range as it was computed (one sample more than stated), the honest table, and the paper's own
-cost, heuristic and test of collisions, which live here alone because they mislead.
+Table 1 with the joint range as it was computed (one sample more than stated), the honest table, and
+the paper's own cost, heuristic and test of collisions, which live here alone because they mislead.
 """
 
 from __future__ import annotations
@@ -36,7 +36,12 @@ TABLE = {
 VOXELS = {0.1: 292, 0.05: 1088, 0.03: 2928, 0.01: 25516}  # occupied, at 1 and 0.5 deg
 COARSE = (2.0, 0.01)  # the only grid that leaves voxels empty which the tip reaches
 OCCUPIED, EMPTY, WITHIN = 18692, 6784, 24732  # its voxels; those within reach, empty and all
-RATIOS = {0.1: 8.2e-4, 0.03: 0.0095, 0.01: 0.0886}  # of edges at 0.5 deg; Table 1 has a tenth of them
+# of edges at 0.5 deg; Table 1 has a tenth of them
+RATIOS = {
+    0.1: 8.2e-4,
+    0.03: 0.0095,
+    0.01: 0.0886,
+}
 GRID_EDGES = {2.0: 129960, 1.0: 519120, 0.5: 2075040}
 START, GOAL = np.radians([30.0, 60.0]), (-0.5, 0.3, 0.0)
 # cost: free way, way with the disc at (0.05, 0.55) where only means of vertices are tested
@@ -44,19 +49,29 @@ QUERIES = {"task": (1.0927506516, 1.3781162056), "joint": (1.8769575589, 4.03932
 PAPER_COST = {"free": (7.19152e-5, 7.22666e-5), "disc": (1.005901e-3, 3.816093e-3)}
 DISC = (0.05, 0.55, 0.08)
 CORRECTIONS = (
-    "'C_res = 1. and C_res = 0.05.' means T_res = 0.05; eq. 13 lacks a norm, line 26 of Algorithm 1 an intersection",
-    "lines 8-13 give a sample on a face to every voxel that it touches; the rule is attributed to an order of nodes",
-    "lines 27-32 draw nodes again that are in a cluster already, and pop from an empty set for a node alone",
-    "lines 40-44 empty the sets that they look things up in; the random order changes nothing, components are unique",
-    "eq. 15 compares a squared distance with delta, which must be (T_res sqrt(d) / 2)^2 or a goal can be missed",
-    "eq. 9, a plain mean, is wrong for joints that go round, and where it stands is not the mean of the positions",
-    "'any path is feasible': means that are neighbours differ by up to 47 deg in a joint; the ways of nodes are not",
-    "Table 1 was computed with joint ranges of -180 .. 180 deg plus one step, which no text says; links 0.5 and 0.4 m",
-    "at 0.5 deg the grid has 2 075 040 edges, not 20 570 440; four ratios of Table 1 are ten times too small",
+    "'C_res = 1. and C_res = 0.05.' means T_res = 0.05; eq. 13 lacks a norm, line 26 of Algorithm "
+    "1 an intersection",
+    "lines 8-13 give a sample on a face to every voxel that it touches; the rule is attributed to "
+    "an order of nodes",
+    "lines 27-32 draw nodes again that are in a cluster already, and pop from an empty set for a "
+    "node alone",
+    "lines 40-44 empty the sets that they look things up in; the random order changes nothing, "
+    "components are unique",
+    "eq. 15 compares a squared distance with delta, which must be (T_res sqrt(d) / 2)^2 or a goal "
+    "can be missed",
+    "eq. 9, a plain mean, is wrong for joints that go round, and where it stands is not the mean "
+    "of the positions",
+    "'any path is feasible': means that are neighbours differ by up to 47 deg in a joint; the ways "
+    "of nodes are not",
+    "Table 1 was computed with joint ranges of -180 .. 180 deg plus one step, which no text says; "
+    "links 0.5 and 0.4 m",
+    "at 0.5 deg the grid has 2 075 040 edges, not 20 570 440; four ratios of Table 1 are ten times "
+    "too small",
     "3^6 - 1 is 728, not 726; the decoupled wrist has d5 = 0, not d4 = 0",
     "heuristic (12) is not admissible: its way costs 3.8 times the optimum beside an obstacle",
     "testing the means of vertices misses collisions: the way it returns passes through the disc",
-    "eq. 13 (nearest mean) gives another vertex than the one that holds the node for 38 % of the nodes",
+    "eq. 13 (nearest mean) gives another vertex than the one that holds the node for 38 % of "
+    "the nodes",
 )
 
 
@@ -66,7 +81,9 @@ def paper() -> Paper:
     graph = build(robot, 1.0, 0.05)
     cases = [*_table(robot), *_queries(graph), *_means(graph)]
     where = "`lw.planning.KinematicGraph`"
-    return Paper(6, "Corves2022", "Kinematic graph for motion planning", tuple(cases), CORRECTIONS, where)
+    return Paper(
+        6, "Corves2022", "Kinematic graph for motion planning", tuple(cases), CORRECTIONS, where
+    )
 
 
 def planar_arm() -> Robot:
@@ -99,7 +116,11 @@ def _table(robot: Robot) -> list[Case]:
         if degrees == 0.5 and voxel in RATIOS:
             share = printed[1] / GRID_EDGES[degrees]
             digit = 0.5 * 10.0 ** (math.floor(math.log10(RATIOS[voxel])) - 1)
-            cases.append(Case(f"Table 1, 0.5 deg and {voxel:g} m: ratio of edges", RATIOS[voxel], share, digit))
+            cases.append(
+                Case(
+                    f"Table 1, 0.5 deg and {voxel:g} m: ratio of edges", RATIOS[voxel], share, digit
+                )
+            )
         if voxel == 0.1:
             count = build(robot, degrees, voxel).grid_edges
             cases.append(Case(f"grid edges at {degrees:g} deg", GRID_EDGES[degrees], count, 0))
@@ -120,7 +141,8 @@ def _holes(graph: KinematicGraph, who: str, is_coarse: bool) -> list[Case]:
 
 
 def within_reach(voxel: float) -> set[tuple[int, int]]:
-    """Voxels of the plane wholly between the circles that the tip draws with the arm folded and stretched."""
+    """Voxels of the plane wholly between the circles that the tip draws with the arm folded and
+    stretched."""
     index = np.arange(-math.ceil(1.0 / voxel), math.ceil(1.0 / voxel) + 1)
     nearest = np.maximum(np.abs(index) - 0.5, 0.0) * voxel
     farthest = (np.abs(index) + 0.5) * voxel
@@ -138,7 +160,9 @@ def _queries(graph: KinematicGraph) -> list[Case]:
         cases.append(Case(f"cheapest way, {cost} cost, free", free, plan.cost, 1e-9))
         wrong = graph.plan(START, GOAL, _walled(cost, blocked))
         note = "the way passes through the disc: means are tested, not nodes"
-        cases.append(Case(f"cheapest way, {cost} cost, means tested", beside, wrong.cost, 1e-9, "", note))
+        cases.append(
+            Case(f"cheapest way, {cost} cost, means tested", beside, wrong.cost, 1e-9, "", note)
+        )
     for case, wall in (("free", np.zeros(len(blocked), dtype=bool)), ("disc", blocked)):
         best = graph.plan(START, GOAL, _walled(paper_cost, wall))
         misled = graph.plan(START, GOAL, _walled(paper_cost, wall), heuristic=paper_heuristic)
@@ -146,13 +170,21 @@ def _queries(graph: KinematicGraph) -> list[Case]:
         note = "the heuristic (12) is not admissible"
         cases += [
             Case(f"cost (11), {case}: optimum", optimum, best.cost, 1e-5 * optimum),
-            Case(f"cost (11) with heuristic (12), {case}", published, misled.cost, 1e-5 * published, "", note),
+            Case(
+                f"cost (11) with heuristic (12), {case}",
+                published,
+                misled.cost,
+                1e-5 * published,
+                "",
+                note,
+            ),
         ]
     return cases
 
 
 def _means(graph: KinematicGraph) -> list[Case]:
-    """What the means of vertices say and hide: section 3 of the paper takes them for the vertices themselves."""
+    """What the means of vertices say and hide: section 3 of the paper takes them for the vertices
+    themselves."""
     from scipy.spatial import cKDTree
 
     vertices = graph.vertices
@@ -165,9 +197,15 @@ def _means(graph: KinematicGraph) -> list[Case]:
         Case("vertices whose mean collides with the disc", 169, int(mean_hit.sum()), 0),
         Case("vertices with a node that collides", 227, int((count > 0).sum()), 0),
         Case("vertices of colliding nodes alone", 110, int((count == vertices.count).sum()), 0),
-        Case("vertices that collide behind a free mean", 58, int(((count > 0) & ~mean_hit).sum()), 0),
         Case(
-            "median step of a joint between neighbouring means", 7.9, float(np.median(mean_steps(graph))), 0.051, "deg"
+            "vertices that collide behind a free mean", 58, int(((count > 0) & ~mean_hit).sum()), 0
+        ),
+        Case(
+            "median step of a joint between neighbouring means",
+            7.9,
+            float(np.median(mean_steps(graph))),
+            0.051,
+            "deg",
         ),
     ]
 
@@ -196,7 +234,8 @@ def paper_heuristic(vertices: Vertices, goals: np.ndarray) -> np.ndarray:
 
 
 def _walled(cost, blocked: np.ndarray):
-    """A cost that never enters blocked vertices (a million for a step), as the paper leaves them out."""
+    """A cost that never enters blocked vertices (a million for a step),
+    as the paper leaves them out."""
 
     def costs(vertices: Vertices, here: np.ndarray, there: np.ndarray) -> np.ndarray:
         if callable(cost):
@@ -211,12 +250,15 @@ def _walled(cost, blocked: np.ndarray):
 
 
 def colliding(q: np.ndarray, disc: tuple[float, float, float]) -> np.ndarray:
-    """(n,): whether a link of the planar arm (a segment) touches a disc (x, y, radius), for q (n, 2)."""
+    """(n,): whether a link of the planar arm (a segment) touches a disc (x, y, radius),
+    for q (n, 2)."""
     center, radius = np.array(disc[:2]), disc[2]
     elbow = LENGTHS[0] * np.stack([np.cos(q[:, 0]), np.sin(q[:, 0])], axis=1)
     turn = q.sum(axis=1)
     tip = elbow + LENGTHS[1] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    return (_apart(np.zeros_like(elbow), elbow, center) < radius) | (_apart(elbow, tip, center) < radius)
+    return (_apart(np.zeros_like(elbow), elbow, center) < radius) | (
+        _apart(elbow, tip, center) < radius
+    )
 
 
 def _apart(start: np.ndarray, end: np.ndarray, point: np.ndarray) -> np.ndarray:
@@ -228,7 +270,9 @@ def _apart(start: np.ndarray, end: np.ndarray, point: np.ndarray) -> np.ndarray:
 
 def figures() -> tuple[Redrawn, ...]:
     """The graph in task space with its cheapest ways, free and beside the disc."""
-    caption = "vertices of the graph (1 deg, 0.05 m), and the cheapest ways without and with the disc"
+    caption = (
+        "vertices of the graph (1 deg, 0.05 m), and the cheapest ways without and with the disc"
+    )
     return (Redrawn("ways", caption, _draw_ways),)
 
 
@@ -242,6 +286,11 @@ def _draw_ways(figure: Any) -> None:
         way = robot.pose(map_.plan(START, GOAL, "joint").path, robot.bodies[-1])[:, :2, 3]
         axes.plot(*way.T, linewidth=1.8, label=name)
     turn = np.linspace(0.0, 2 * math.pi, 60)
-    axes.plot(DISC[0] + DISC[2] * np.cos(turn), DISC[1] + DISC[2] * np.sin(turn), color="#d1495b", label="disc")
+    axes.plot(
+        DISC[0] + DISC[2] * np.cos(turn),
+        DISC[1] + DISC[2] * np.sin(turn),
+        color="#d1495b",
+        label="disc",
+    )
     axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
     axes.legend(fontsize=8, frameon=False)

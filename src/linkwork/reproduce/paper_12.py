@@ -1,8 +1,9 @@
 """Paper 12: half-derivative damping of a SCARA-like arm (Bruzzone, Nodehi).
 
-Of the tables, "published" are the values that a second, independent implementation of the corrected paper gives
-(everything sampled and held: scheme H of the tests); the paper's own Table 2 agrees within 7 % and is inconsistent in
-places. K = 8e3 N/m, the time 18.2 s and the differenced velocity were inferred from that table.
+Of the tables, "published" are the values that a second, independent implementation of the corrected
+paper gives (everything sampled and held: scheme H of the tests); the paper's own Table 2 agrees
+within 7 % and is inconsistent in places. K = 8e3 N/m, the time 18.2 s and the differenced velocity
+were inferred from that table.
 """
 
 from __future__ import annotations
@@ -23,12 +24,20 @@ from linkwork.simulation import Metrics, Sampled, simulate
 
 PERIOD, STEP, DURATION = 5e-3, 1e-3, 18.2
 AXES = ("x", "y", "z", "rz")
-DISTANCE, MOVING, STOPPED, PART = 0.15, 0.3, 1.0, 0.2  # d, t_mov, t_stop, alpha of the set-point motion
+# d, t_mov, t_stop, alpha of the set-point motion
+DISTANCE, MOVING, STOPPED, PART = (
+    0.15,
+    0.3,
+    1.0,
+    0.2,
+)
 LAWS = {"KD": (5000.0, 0.0), "KDHD": (2500.0, 23_600.0), "KHD": (0.0, 47_200.0)}
 INFERRED = "inferred from Table 2: K = 8e3 N/m, T = 18.2 s, velocity by differences; scheme H"
 CORRECTIONS = (
-    "K_xyz = 8e5 N/m is printed for 8e3: sampled at 5 ms it is unstable, and the printed errors would need 1860 N m",
-    "hd_theta = 2.4e4 is unstable below 5.3 kg m^2; 24 is used (the angle's error is zero throughout)",
+    "K_xyz = 8e5 N/m is printed for 8e3: sampled at 5 ms it is unstable, and the printed errors "
+    "would need 1860 N m",
+    "hd_theta = 2.4e4 is unstable below 5.3 kg m^2; 24 is used (the angle's error is zero "
+    "throughout)",
     "Table 2: tau_2 of KHD repeats tau_3 of KD; several per cents do not belong to their numbers",
     "eq. 20 'same control effort': at d = 0 the effort is 4.7 % higher",
     "the spring helps only between -15.0 and +14.1 degrees of theta_3; beyond it doubles the load",
@@ -78,9 +87,13 @@ def _motion(home: tuple[float, ...], count: int) -> casadi.Function:
     return casadi.Function("set_point", [t], [target(t)], {"cse": True})
 
 
-def law(robot: Robot, q: np.ndarray, damping: Any, half_damping: Any, stiffness: float = 8e3) -> FractionalImpedance:
+def law(
+    robot: Robot, q: np.ndarray, damping: Any, half_damping: Any, stiffness: float = 8e3
+) -> FractionalImpedance:
     """The controller for gains (...,): the angle has its own, as printed except hd_theta."""
-    d, hd = np.broadcast_arrays(np.asarray(damping, dtype=float), np.asarray(half_damping, dtype=float))
+    d, hd = np.broadcast_arrays(
+        np.asarray(damping, dtype=float), np.asarray(half_damping, dtype=float)
+    )
     angle = np.where(hd > 0, 3.75, 7.5)
     D = np.stack([d, d, d, angle], axis=-1)
     HD = np.stack([hd, hd, hd, np.where(hd > 0, 24.0, 0.0)], axis=-1)
@@ -118,8 +131,12 @@ def _statics(robot: Robot, q: np.ndarray) -> list[Case]:
     for angle, published in ((27.0357, 123.767), (-27.0357, -109.616)):
         turned = q.copy()
         turned[2] = np.deg2rad(angle)
-        load_ = float(robot.gravity_torque(turned)[2]) + spring.stiffness * (turned[2] - spring.free)
-        cases.append(Case(f"holding torque of joint 3 at {angle:g} deg", published, load_, 0.01, "N m"))
+        load_ = float(robot.gravity_torque(turned)[2]) + spring.stiffness * (
+            turned[2] - spring.free
+        )
+        cases.append(
+            Case(f"holding torque of joint 3 at {angle:g} deg", published, load_, 0.01, "N m")
+        )
     return cases
 
 
@@ -152,7 +169,10 @@ def _table(robot: Robot, q: np.ndarray) -> list[Case]:
         for name, x, y in zip(LAWS, numbers, ours, strict=True)
     ]
     efforts = zip(LAWS, [44_219.0, 44_402.0, 46_272.0], m["effort"], strict=True)
-    return cases + [Case(f"ICE, {name}", x, float(y), 0.001 * x, "N^2 m^2 s", INFERRED) for name, x, y in efforts]
+    return cases + [
+        Case(f"ICE, {name}", x, float(y), 0.001 * x, "N^2 m^2 s", INFERRED)
+        for name, x, y in efforts
+    ]
 
 
 def _locus(robot: Robot, q: np.ndarray) -> list[Case]:
@@ -163,7 +183,9 @@ def _locus(robot: Robot, q: np.ndarray) -> list[Case]:
     cases = []
     for k, gain in enumerate(d):
         what = f"along eq. 20, d = {gain:g}"
-        cases.append(Case(f"ISE {what}", errors[k], float(1e5 * m["squared_error"][k]), 0.005 * errors[k]))
+        cases.append(
+            Case(f"ISE {what}", errors[k], float(1e5 * m["squared_error"][k]), 0.005 * errors[k])
+        )
         cases.append(Case(f"ICE {what}", efforts[k], float(m["effort"][k]), 0.001 * efforts[k]))
     return cases
 
@@ -185,8 +207,14 @@ def _stability() -> list[Case]:
 
 def figures() -> tuple[Redrawn, ...]:
     """What half-order damping buys, and what the sampled loop bears."""
-    stable = "largest eigenvalue of the sampled loop at 18.33 kg over the gains of the two dampings; 1 is the limit"
-    bought = "squared error and effort: along eq. 20 from KD to KHD, and of KD alone with d raised (the paper lacks it)"
+    stable = (
+        "largest eigenvalue of the sampled loop at 18.33 kg over the gains of the two "
+        "dampings; 1 is the limit"
+    )
+    bought = (
+        "squared error and effort: along eq. 20 from KD to KHD, and of KD alone with d raised "
+        "(the paper lacks it)"
+    )
     return (
         Redrawn("errors", "errors along x, there and back by 0.15 m, scheme H", _draw_errors),
         Redrawn("effort", bought, _draw_effort),
@@ -198,9 +226,20 @@ def _draw_errors(figure: Any) -> None:
     robot, q = arm()
     gains = np.array(list(LAWS.values()))
     controller = Sampled(law(robot, q, gains[:, 0], gains[:, 1]), PERIOD)
-    result = simulate(robot, q, duration=2.6, step=STEP, sample=PERIOD, control=controller, energy_tolerance=np.inf)
+    result = simulate(
+        robot,
+        q,
+        duration=2.6,
+        step=STEP,
+        sample=PERIOD,
+        control=controller,
+        energy_tolerance=np.inf,
+    )
     goal = np.array(set_point(robot, q, 3).call([DM(result.time[None, :])])[0])[0]
-    errors = {name: 1e3 * (goal - robot.pose(rows, "E")[:, 0, 3]) for name, rows in zip(LAWS, result.q, strict=True)}
+    errors = {
+        name: 1e3 * (goal - robot.pose(rows, "E")[:, 0, 3])
+        for name, rows in zip(LAWS, result.q, strict=True)
+    }
     panels(figure, result.time, [("error along x", "mm", errors)])
 
 
@@ -209,10 +248,20 @@ def _draw_effort(figure: Any) -> None:
     damping = np.linspace(0.0, 5000.0, 11)
     raised = np.linspace(5000.0, 6800.0, 10)
     axes = figure.subplots()
-    loci = (("KD to KHD, eq. 20", damping, 47_200.0 - 9.44 * damping), ("KD, d raised", raised, 0.0 * raised))
+    loci = (
+        ("KD to KHD, eq. 20", damping, 47_200.0 - 9.44 * damping),
+        ("KD, d raised", raised, 0.0 * raised),
+    )
     for name, d, hd in loci:
         m = run(Sampled(law(robot, q, d, hd), PERIOD)).metrics
-        axes.plot(1e-3 * m["effort"], 1e5 * m["squared_error"], "o-", markersize=3, linewidth=1.6, label=name)
+        axes.plot(
+            1e-3 * m["effort"],
+            1e5 * m["squared_error"],
+            "o-",
+            markersize=3,
+            linewidth=1.6,
+            label=name,
+        )
     axes.set_xlabel("effort, ICE [1000 N^2 m^2 s]")
     axes.set_ylabel("squared error, ISE [1e-5 m^2 s]")
     axes.grid(alpha=0.25)
@@ -224,7 +273,9 @@ def _draw_stability(figure: Any) -> None:
     ranges = (("damping", 10_000.0, "d [N s/m]"), ("half_damping", 100_000.0, "hd [N s^0.5/m]"))
     for at, (name, most, label) in zip(axes, ranges, strict=True):
         gains = np.linspace(0.0, most, 60)[1:]
-        radii = [sampled_stability(55 / 3, 8e3, **{name: gain}, period=PERIOD).radius for gain in gains]
+        radii = [
+            sampled_stability(55 / 3, 8e3, **{name: gain}, period=PERIOD).radius for gain in gains
+        ]
         at.plot(gains, radii, linewidth=1.6)
         at.axhline(1.0, color="#8d96a3", linewidth=0.8)
         at.set_xlabel(label)

@@ -1,7 +1,9 @@
-"""Paper 15: singularities and complete inverse kinematics of UR/TM arms, of Villalobos, Sanchez and Martell.
+"""Paper 15: singularities and complete inverse kinematics of UR/TM arms, of Villalobos,
+Sanchez and Martell.
 
-Tables 3 to 6: the posture that each of the two algorithms selects for ten poses, its determinant and its distance, by
-the paper's own arithmetic in millimetres; and how many postures the library finds regular.
+Tables 3 to 6: the posture that each of the two algorithms selects for ten poses, its determinant
+and its distance, by the paper's own arithmetic in millimetres; and how many postures the library
+finds regular.
 """
 
 from __future__ import annotations
@@ -12,7 +14,14 @@ from typing import Any
 import numpy as np
 
 import linkwork
-from linkwork.inverse.analytic.villalobos import Arm, Choice, Thresholds, algorithm_1, algorithm_2, forward
+from linkwork.inverse.analytic.villalobos import (
+    Arm,
+    Choice,
+    Thresholds,
+    algorithm_1,
+    algorithm_2,
+    forward,
+)
 from linkwork.library import load
 from linkwork.reproduce.case import Case, Paper
 from linkwork.reproduce.figure import Redrawn, standing
@@ -52,12 +61,16 @@ BY_MACHINE = {
 STATES = {1: 5, 2: 5, 3: 5, 4: 7, 5: 6, 6: 8, 7: 5, 8: 6, 9: 5, 10: 8}
 REGULAR = {1: 4, 2: 2, 3: 4, 4: 0, 5: 4, 6: 2, 7: 8, 8: 4, 9: 8, 10: 2}
 CORRECTIONS = (
-    "eq. 23 loses the posture wherever c5 c6 = s6 = 0; theta234 from r33 and c1 r13 + s1 r23 instead",
-    "test 4 is shoulder-singular in every posture: the printed determinant -0.1915 mm^3 is rounding",
-    "thresholds of 1e-12 and 1e-9 mm cannot be met in double precision: s3 and S are square roots of rounded numbers",
+    "eq. 23 loses the posture wherever c5 c6 = s6 = 0; theta234 from r33 and c1 r13 + s1 "
+    "r23 instead",
+    "test 4 is shoulder-singular in every posture: the printed determinant -0.1915 mm^3 is "
+    "rounding",
+    "thresholds of 1e-12 and 1e-9 mm cannot be met in double precision: s3 and S are square roots "
+    "of rounded numbers",
     "eq. 37: c23 for c2; eq. 44 is J_L5; eqs. 28-29: s3 carries the sign of its branch",
     "eq. 48 is not circular; algorithm 2 does not move less than algorithm 1 (tests 7-9)",
-    "ties are broken towards the plus branch, which the paper does not say; with minus no row comes out",
+    "ties are broken towards the plus branch, which the paper does not say; with minus no row "
+    "comes out",
 )
 
 
@@ -69,7 +82,9 @@ def paper() -> Paper:
         by_enumeration = algorithm_1(ARM, T, [0.0] * 6, Thresholds.paper())
         by_machine = algorithm_2(ARM, T, [0.0] * 6, Thresholds.paper())
         cases += _rows(f"algorithm 1, test {test}", SELECTED[test], by_enumeration)
-        cases += _rows(f"algorithm 2, test {test}", BY_MACHINE.get(test, SELECTED[test]), by_machine)
+        cases += _rows(
+            f"algorithm 2, test {test}", BY_MACHINE.get(test, SELECTED[test]), by_machine
+        )
         cases.append(Case(f"states visited in test {test}", STATES[test], len(by_machine.trace), 0))
     return Paper(
         15,
@@ -100,19 +115,42 @@ def _library() -> list[Case]:
         solutions = robot.inverse_kinematics_all(robot.pose(np.array(theta), frame), frame)
         regular = np.count_nonzero(~robot.singularity(solutions.q, frame).singular)
         cases.append(Case(f"regular postures of test {test}", REGULAR[test], float(regular), 0))
-    square = robot.inverse_kinematics_all(robot.pose(np.array([0.3, 1.2, -1.5, 0.6, PI / 2, 0.0]), frame), frame)
-    cases.append(Case("postures of a wrist square to the arm", 8, float(square.count), 0, "", "eq. 23 finds none"))
-    row = square.q[(square.q[:, 4] < 0) & (square.q[:, 2] > 0) & (np.abs(square.q[:, 0] - 0.3) < 1e-6)][0]
+    square = robot.inverse_kinematics_all(
+        robot.pose(np.array([0.3, 1.2, -1.5, 0.6, PI / 2, 0.0]), frame), frame
+    )
+    cases.append(
+        Case(
+            "postures of a wrist square to the arm",
+            8,
+            float(square.count),
+            0,
+            "",
+            "eq. 23 finds none",
+        )
+    )
+    row = square.q[
+        (square.q[:, 4] < 0) & (square.q[:, 2] > 0) & (np.abs(square.q[:, 0] - 0.3) < 1e-6)
+    ][0]
     for k, printed in enumerate((0.3, -0.553069, 1.519173, 2.475489, -1.570796)):
-        cases.append(Case(f"its flipped posture, theta{k + 1}", printed, float(row[k]), 1e-6, "rad"))
+        cases.append(
+            Case(f"its flipped posture, theta{k + 1}", printed, float(row[k]), 1e-6, "rad")
+        )
     return cases
 
 
 def figures() -> tuple[Redrawn, ...]:
-    """Figures 2 and 3 of paper 15: a shoulder singularity, and the way through the finite-state machine."""
+    """Figures 2 and 3 of paper 15: a shoulder singularity,
+    and the way through the finite-state machine."""
     return (
-        Redrawn("figure-2", "the wrist point above axis 1: test 4, and a regular pose", _draw_shoulder, (10.0, 5.0)),
-        Redrawn("figure-3", "states that the machine visits in the ten tests", _draw_states, (9.0, 6.5)),
+        Redrawn(
+            "figure-2",
+            "the wrist point above axis 1: test 4, and a regular pose",
+            _draw_shoulder,
+            (10.0, 5.0),
+        ),
+        Redrawn(
+            "figure-3", "states that the machine visits in the ten tests", _draw_states, (9.0, 6.5)
+        ),
     )
 
 
@@ -122,7 +160,8 @@ def _draw_shoulder(figure: Any) -> None:
         q = np.array(TESTS[test - 1])
         report = robot.singularity(q, "tool0")
         said = f"{title}, smallest singular value {report.sigma_min:.2g}"
-        axis = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # of the base, which the wrist meets where it is singular
+        # of the base, which the wrist meets where it is singular
+        axis = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
         standing(figure, (1, 2, k + 1), robot, q, said, paths=[axis])
 
 
@@ -133,7 +172,10 @@ def _draw_states(figure: Any) -> None:
         trace = algorithm_2(ARM, forward(ARM, theta), [0.0] * 6, Thresholds.paper()).trace
         x = test + np.linspace(0.0, 0.8, len(trace))
         axes.plot(x, [levels[state] for state in trace], "o-", markersize=4, linewidth=1.4)
-    axes.set_yticks(list(levels.values()), ["theta 2, 4" if state == 24 else f"theta {state}" for state in levels])
+    axes.set_yticks(
+        list(levels.values()),
+        ["theta 2, 4" if state == 24 else f"theta {state}" for state in levels],
+    )
     axes.set_xticks(np.arange(1, 11) + 0.4, [str(k) for k in range(1, 11)])
     axes.set(xlabel="test", title="decisions joint by joint; a step down is a way back")
     axes.grid(alpha=0.25)

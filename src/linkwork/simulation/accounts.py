@@ -21,7 +21,9 @@ def energy_kernel_of(plant: Plant) -> Kernel:
 
 
 def _energy_kernel(plant: Plant) -> Kernel:
-    shapes: dict[str, tuple[int, ...]] = {name: x.shape[-1:] for name, x in plant.parameters.items()}
+    shapes: dict[str, tuple[int, ...]] = {
+        name: x.shape[-1:] for name, x in plant.parameters.items()
+    }
     inputs = {"q": (plant.nq,), "v": (plant.nv,), "t": (), **shapes}
 
     def energy(q: SX, v: SX, t: SX, *parameters: SX) -> SX:
@@ -31,17 +33,23 @@ def _energy_kernel(plant: Plant) -> Kernel:
     return traced(Signature("energy", tuple(inputs.items()), (("o0", (2,)),)), energy, key)
 
 
-def energies(plant: Plant, time: np.ndarray, q: np.ndarray, v: np.ndarray, works: np.ndarray) -> dict[str, np.ndarray]:
-    """Energy columns (B, T): kinetic, potential, total, the works since the start, and their balance.
+def energies(
+    plant: Plant, time: np.ndarray, q: np.ndarray, v: np.ndarray, works: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Energy columns (B, T): kinetic, potential, total, the works since the start,
+    and their balance.
 
         balance = total - total(0) - control - external - stops + dissipated
 
-    is zero for an exact motion: it is the error of the integration, in joules. Rows that are NaN stay NaN.
+    is zero for an exact motion: it is the error of the integration, in joules. Rows that are NaN
+    stay NaN.
     """
     known = np.isfinite(q).all(-1) & np.isfinite(v).all(-1)
-    times = np.ascontiguousarray(np.broadcast_to(time, known.shape))  # a plain batch, which kernels read fastest
+    # a plain batch, which kernels read fastest
+    times = np.ascontiguousarray(np.broadcast_to(time, known.shape))
     kernel = energy_kernel_of(plant)
-    p = [x[:, None] if x.ndim > 1 else x for x in plant.parameters.values()]  # (B, 1, n) or, shared, (n,)
+    # (B, 1, n) or, shared, (n,)
+    p = [x[:, None] if x.ndim > 1 else x for x in plant.parameters.values()]
     if known.all():
         parts = kernel(q, v, times, *p)
     else:
@@ -62,9 +70,9 @@ def energies(plant: Plant, time: np.ndarray, q: np.ndarray, v: np.ndarray, works
 def first_imbalance(columns: dict[str, np.ndarray], tolerance: float) -> np.ndarray:
     """Row (...,) from which on a motion is not to be trusted; T where it is good to its end.
 
-    A motion is bad if its balance exceeds the tolerance's part of the energy moved so far, at a time when at least a
-    hundredth of all that ever moves has moved: a jump of the control at rest is no reason. It is then cut at the first
-    row that exceeds.
+    A motion is bad if its balance exceeds the tolerance's part of the energy moved so far, at a
+    time when at least a hundredth of all that ever moves has moved: a jump of the control at rest
+    is no reason. It is then cut at the first row that exceeds.
     """
     kinetic, potential = columns["energy.kinetic"], columns["energy.potential"]
     moved = kinetic + np.abs(potential - potential[..., :1])

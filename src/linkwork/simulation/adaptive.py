@@ -1,4 +1,5 @@
-"""Adaptive steps, by Dormand and Prince's method or SciPy's LSODA: the error is held, the step follows."""
+"""Adaptive steps, by Dormand and Prince's method or SciPy's LSODA: the error is held,
+the step follows."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from linkwork.simulation.structure import bare
 
 METHODS = ("dop853", "lsoda")
 RUNAWAY = 1e6
-"""Speed [rad/s, m/s] that no machine has; steps that follow such a motion become ever shorter and never end."""
+"""Speed [rad/s, m/s] that no machine has; steps that follow such a motion become ever shorter and
+never end."""
 _SAME = 1e-9  # of a period: two instants that differ by less are one
 
 
@@ -39,14 +41,17 @@ def run(
 ) -> Raw:
     """q (B, nq), v (B, nv) -> rows at the given times, one sample after the other.
 
-    Quaternions are integrated as four numbers, whose length the equation keeps, and brought back to unit length before
-    anything is computed from them and in every row.
+    Quaternions are integrated as four numbers, whose length the equation keeps, and brought back to
+    unit length before anything is computed from them and in every row.
     """
     if loop.sequences:
-        raise NotPossible(f'simulate: rows a step need a fixed step; "{method}" chooses its own. Use method="rk4"')
+        raise NotPossible(
+            f'simulate: rows a step need a fixed step; "{method}" chooses its own. Use method="rk4"'
+        )
     if loop.stops.hard:
         raise NotPossible(
-            f'simulate: end stops with restitution need a fixed step, not "{method}"; give them stiffness'
+            f'simulate: end stops with restitution need a fixed step, not "{method}"; give them '
+            "stiffness"
         )
     solver = _solver(method)
     raw = Raw.empty(len(q), times, loop.plant.nq, loop.plant.nv, len(WORKS))
@@ -62,7 +67,10 @@ def run(
 def _solver(method: str) -> Any:
     if method == "dop853":
         return DormandPrince
-    from scipy.integrate import LSODA  # here, because it takes longer to import than the rest of linkwork
+    # here, because it takes longer to import than the rest of linkwork
+    from scipy.integrate import (
+        LSODA,
+    )
 
     return LSODA
 
@@ -81,7 +89,13 @@ class _Motion:
         sample: int,
         tick: Callable[[int], None] | None,
     ) -> None:
-        self.loop, self.plant, self.p, self.solver, self.tolerance = loop, plant, p, solver, tolerance
+        self.loop, self.plant, self.p, self.solver, self.tolerance = (
+            loop,
+            plant,
+            p,
+            solver,
+            tolerance,
+        )
         self.raw, self.sample, self.tick = raw, sample, tick
         self.cuts = (plant.nq, plant.nq + plant.nv, plant.nq + plant.nv + loop.states)
         self.quaternions = loop.plant.quaternions
@@ -107,7 +121,9 @@ class _Motion:
                 for k in marks.get((j, "measures"), ()):
                     period = np.asarray(sampler.timing[0])
                     if sampler.sensor is not None:
-                        q, v, sensed[j] = sampler.sensor.read(self.plant, q, v, sensed[j], known, period)
+                        q, v, sensed[j] = sampler.sensor.read(
+                            self.plant, q, v, sensed[j], known, period
+                        )
                     under_way[j, k], memories[j] = sampler.inner.sample(
                         self.plant, np.asarray(t0), q, v, memories[j], known, period
                     )
@@ -130,7 +146,9 @@ class _Motion:
         self._write(begin, lambda _: y)
         t, failure = begin, ""
         try:
-            solver = self.solver(derivative, begin, y, end, rtol=self.tolerance, atol=1e-2 * self.tolerance)
+            solver = self.solver(
+                derivative, begin, y, end, rtol=self.tolerance, atol=1e-2 * self.tolerance
+            )
             events = self._events(begin, y)
             while solver.status == "running":
                 failure = solver.step() or ""
@@ -146,7 +164,10 @@ class _Motion:
                 t, y, events = solver.t, solver.y, now
                 fastest = float(np.abs(self._parts(y)[1]).max(initial=0.0))
                 if fastest > RUNAWAY:
-                    failure = f"a speed of {fastest:.3g} rad/s or m/s: the motion runs away, as with gains too large"
+                    failure = (
+                        f"a speed of {fastest:.3g} rad/s or m/s: the motion runs away, as "
+                        "with gains too large"
+                    )
                     break
         except ComputationError as error:
             failure = str(error)
@@ -155,14 +176,20 @@ class _Motion:
         q, v, _, _ = self._parts(y)
         failure = self.loop.plant.carrying(self.p).diagnosis(q, v, t) or failure
         self.raw.end[self.sample] = t
-        self.raw.failure[self.sample] = f"stopped at t = {t:.6g} s in q = {shown(q)}, v = {shown(v)}: {failure}"
+        self.raw.failure[self.sample] = (
+            f"stopped at t = {t:.6g} s in q = {shown(q)}, v = {shown(v)}: {failure}"
+        )
         return None
 
     def _rate(self) -> Callable[..., np.ndarray]:
-        """(t, q, v, s) -> rates of q, v, s and the works: one compiled function, or in Python what cannot be traced."""
+        """(t, q, v, s) -> rates of q, v, s and the works: one compiled function,
+        or in Python what cannot be traced."""
         if not self.loop.python:
             compiled_rate = _compiled_rate(self.loop)
-            fixed = [np.ascontiguousarray(self.p[name]) for name in (*self.loop.parameters, *_held(self.loop))]
+            fixed = [
+                np.ascontiguousarray(self.p[name])
+                for name in (*self.loop.parameters, *_held(self.loop))
+            ]
             return lambda *state: compiled_rate(*state, *fixed)
         rate = self.loop.rate(self.plant, self.p)
 
@@ -185,7 +212,9 @@ class _Motion:
     def _write(self, until: float, state: Callable[[float], np.ndarray]) -> None:
         """Rows up to a time that have not been written."""
         raw = self.raw
-        while self.row < len(raw.time) and raw.time[self.row] <= until + 1e-12 * max(1.0, abs(until)):
+        while self.row < len(raw.time) and raw.time[self.row] <= until + 1e-12 * max(
+            1.0, abs(until)
+        ):
             t = float(raw.time[self.row])
             q, v, s, w = self._parts(state(t))
             tau = self.loop.forces_of(self.plant, np.asarray(t), q, v, s, self.p)[0]
@@ -200,7 +229,12 @@ class _Motion:
         return [float(g) for g in self.loop.events.values(np.asarray(t), q, v)]
 
     def _crossings(
-        self, before: list[float], after: list[float], t0: float, t1: float, dense: Callable[[float], np.ndarray]
+        self,
+        before: list[float],
+        after: list[float],
+        t0: float,
+        t1: float,
+        dense: Callable[[float], np.ndarray],
     ) -> float | None:
         """Write down what happened in a step; the time of the first terminal event, or None."""
 
@@ -214,7 +248,9 @@ class _Motion:
                 t, q, v = self.loop.events.located(k, t0, t1, state)
                 crossings.append((event, Crossing(event.name, t, q, v, (self.sample,))))
         stop = min((crossing.time for event, crossing in crossings if event.terminal), default=None)
-        self.raw.crossings += [crossing for _, crossing in crossings if stop is None or crossing.time <= stop]
+        self.raw.crossings += [
+            crossing for _, crossing in crossings if stop is None or crossing.time <= stop
+        ]
         return stop
 
 
@@ -222,7 +258,8 @@ _RATES = "the equations of motion"
 
 
 def _compiled_rate(loop: StepLoop) -> Callable[..., np.ndarray]:
-    """The rates of everything that is integrated as one compiled function, made once for a plant and a structure."""
+    """The rates of everything that is integrated as one compiled function,
+    made once for a plant and a structure."""
     owner, numbers = loop.plant.identity
     template, structure = bare(loop)
     kept: dict[str, Callable[..., np.ndarray]] = owner.once(_compiled_rate, dict)
@@ -240,7 +277,12 @@ def _compiled_rate(loop: StepLoop) -> Callable[..., np.ndarray]:
 def _rate_kernel(loop: StepLoop, key: str | None) -> Kernel:
     """(t, q, v, s, parameters ..., held forces ...) -> the rates of q, v, s and of the works."""
     plant, states = loop.plant, loop.states
-    inputs: dict[str, tuple[int, ...]] = {"t": (), "q": (plant.nq,), "v": (plant.nv,), "s": (states,)}
+    inputs: dict[str, tuple[int, ...]] = {
+        "t": (),
+        "q": (plant.nq,),
+        "v": (plant.nv,),
+        "s": (states,),
+    }
     inputs |= {name: x.shape[-1:] for name, x in loop.parameters.items()}
     inputs |= dict.fromkeys(_held(loop), (plant.nv,))
 
@@ -261,7 +303,8 @@ def _held(loop: StepLoop) -> list[str]:
 def _instants(
     begin: float, end: float, timings: list[tuple[float, float, float]]
 ) -> Iterator[tuple[float, float, dict[tuple[int, str], list[int]]]]:
-    """(from, to, what happens at `from`: {(sampled law, "measures" or "acts"): its samples}) over all instants."""
+    """(from, to, what happens at `from`: {(sampled law, "measures" or "acts"): its samples}) over
+    all instants."""
     marks: list[tuple[float, int, str, int]] = [(begin, -1, "begins", 0)]
     for j, (period, delay, offset) in enumerate(timings):
         count = int(np.ceil((end - begin) / period)) + 1

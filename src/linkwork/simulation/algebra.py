@@ -1,4 +1,5 @@
-"""Algebra that reads the same on symbols and on numbers, so that a step is written once for both."""
+"""Algebra that reads the same on symbols and on numbers, so that a step is written once for
+both."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ def joined(parts: list[Any]) -> Any:
     """Vectors or scalars one after the other."""
     if any(is_symbolic(p) for p in parts):
         return casadi.vertcat(SX(0, 1), *parts)
-    return np.concatenate([np.zeros(0), *[np.atleast_1d(np.asarray(p, dtype=float)) for p in parts]])
+    return np.concatenate(
+        [np.zeros(0), *[np.atleast_1d(np.asarray(p, dtype=float)) for p in parts]]
+    )
 
 
 def divides(k: Any, n: Any) -> Any:
@@ -72,7 +75,8 @@ def divides(k: Any, n: Any) -> Any:
 
 
 def part(x: Any, start: int, stop: int) -> Any:
-    """Elements start .. stop - 1; none is an empty column (CasADi reads x[:0] of a single symbol as all of it)."""
+    """Elements start .. stop - 1; none is an empty column (CasADi reads x[:0] of a single symbol as
+    all of it)."""
     if stop <= start:
         return SX(0, 1) if is_symbolic(x) else np.zeros(0)
     return x[start:stop]

@@ -39,8 +39,10 @@ class Bound:
 
     parameters, sequences   numbers and rows by name, for the scan
     states                  how many numbers the law integrates
-    of_a_run                attributes with numbers that a run brings: tracing sees only their shapes
-    memory                  how many numbers a sampled law keeps between its samples, if not its `states`
+    of_a_run                attributes with numbers that a run brings: tracing sees only their
+                            shapes
+    memory                  how many numbers a sampled law keeps between its samples, if not its
+                            `states`
     past                    the law needs its own past samples, so that it runs inside Sampled only
     python                  why the law cannot run inside machine code, or ""
     shares                  the law uses the mass matrix, which accelerations can share
@@ -57,20 +59,28 @@ class Bound:
         self.parameters: dict[str, np.ndarray] = {}
         self.sequences: dict[str, np.ndarray] = {}
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         """(tau, rate of the law's own state)."""
         raise NotImplementedError
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
-        """(force held from this sample on, memory for the next one); what a law integrates moves by forward Euler."""
+        """(force held from this sample on, memory for the next one);
+        what a law integrates moves by forward Euler."""
         tau, rate = self.law(plant, t, q, v, m, p)
         return tau, m + period * rate if self.states else m
 
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
-        """What will go wrong when the law is sampled like this from configuration q (nq,), in words; else nothing."""
-        told = [part.foresee(plant, q, period, delay) for part in self.inside if not hasattr(part, "timing")]
+        """What will go wrong when the law is sampled like this from configuration q (nq,),
+        in words; else nothing."""
+        told = [
+            part.foresee(plant, q, period, delay)
+            for part in self.inside
+            if not hasattr(part, "timing")
+        ]
         return next((words for words in told if words), "")
 
     @property
@@ -92,20 +102,24 @@ class Bound:
         """A parameter (..., n): one number for all, or one a coordinate."""
         array = as_doubles(value, f"{who}")
         array = np.full(n, array) if array.ndim == 0 else array
-        if array.shape[-1] == 1 and array.ndim > 1:  # one number for all joints, of several gain sets
+        # one number for all joints, of several gain sets
+        if array.shape[-1] == 1 and array.ndim > 1:
             array = np.broadcast_to(array, (*array.shape[:-1], n))
         if array.shape[-1] != n:
             raise InvalidInput(f"{who} has shape {array.shape}, expected one number or (..., {n})")
         if not np.isfinite(array).all() or (positive and (array < 0).any()):
-            raise InvalidInput(f"{who} is {np.ravel(array).tolist()}, expected finite numbers of at least 0")
+            raise InvalidInput(
+                f"{who} is {np.ravel(array).tolist()}, expected finite numbers of at least 0"
+            )
         self.parameters[name] = array
 
 
 class PD(Controller):
     """tau = kp (target - q) + kd (target' - v). Gains: one number or one a coordinate.
 
-    target: a configuration (..., nq), a function of time that gives it (with its derivatives, or differentiated where
-    it can be traced; it is read when the controller is made), or PerStep rows (with those of its rates).
+    target: a configuration (..., nq), a function of time that gives it (with its derivatives, or
+    differentiated where it can be traced; it is read when the controller is made), or PerStep rows
+    (with those of its rates).
     """
 
     def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any) -> None:
@@ -118,12 +132,17 @@ class PD(Controller):
 class PID(Controller):
     """tau = kp e + ki (integral of e) + kd (target' - v), e = target - q, held within +-limit.
 
-    Anti-windup by conditional integration: where the force is at its limit and the error would drive it further, the
-    integral waits.
+    Anti-windup by conditional integration: where the force is at its limit and the error would
+    drive it further, the integral waits.
     """
 
     def __init__(
-        self, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, target: Any, limit: ArrayLike | None = None
+        self,
+        kp: ArrayLike,
+        ki: ArrayLike,
+        kd: ArrayLike,
+        target: Any,
+        limit: ArrayLike | None = None,
     ) -> None:
         self.kp, self.ki, self.kd, self.limit = kp, ki, kd, limit
         self.target = Source(target, "PID: target")
@@ -133,10 +152,12 @@ class PID(Controller):
 
 
 class GravityCompensation(Controller):
-    """tau = the joint forces [N m, N] that hold the mechanism still: gravity, springs and potentials.
+    """tau = the joint forces [N m, N] that hold the mechanism still: gravity,
+    springs and potentials.
 
-    It knows the payload of the run. model: another Robot with the same joints, whose forces are taken instead (without
-    payload, or with other masses): what the controller of a real machine believes.
+    It knows the payload of the run. model: another Robot with the same joints, whose forces are
+    taken instead (without payload, or with other masses): what the controller of a real machine
+    believes.
     """
 
     def __init__(self, model: Any = None) -> None:
@@ -147,21 +168,28 @@ class GravityCompensation(Controller):
 
 
 class ComputedTorque(Controller):
-    """tau = inverse dynamics of target'' + kd (target' - v) + kp (target - q), those of the robot with its payload.
+    """tau = inverse dynamics of target'' + kd (target' - v) + kp (target - q),
+    those of the robot with its payload.
 
-    kp [1/s^2], kd [1/s]: the error obeys e'' + kd e' + kp e = 0. model: another Robot with the same joints, whose
-    inverse dynamics are taken instead (no payload, other masses).
+    kp [1/s^2], kd [1/s]: the error obeys e'' + kd e' + kp e = 0. model: another Robot with the same
+    joints, whose inverse dynamics are taken instead (no payload, other masses).
     """
 
     def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any, model: Any = None) -> None:
-        self.kp, self.kd, self.target, self.model = kp, kd, Source(target, "ComputedTorque: target"), model
+        self.kp, self.kd, self.target, self.model = (
+            kp,
+            kd,
+            Source(target, "ComputedTorque: target"),
+            model,
+        )
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundComputedTorque(self, plant, prefix)
 
 
 class Saturated(Controller):
-    """Another controller with its forces held within +-limit, or lower .. limit: a number or one a coordinate."""
+    """Another controller with its forces held within +-limit, or lower .. limit:
+    a number or one a coordinate."""
 
     def __init__(self, controller: Any, limit: ArrayLike, lower: ArrayLike | None = None) -> None:
         self.controller, self.limit, self.lower = as_controller(controller), limit, lower
@@ -181,7 +209,8 @@ class Sum(Controller):
 
 
 class Law(Controller):
-    """A function tau(t, q, v) of the user's own; it runs inside machine code if CasADi can trace it."""
+    """A function tau(t, q, v) of the user's own;
+    it runs inside machine code if CasADi can trace it."""
 
     def __init__(self, function: Callable[[Any, Any, Any], Any]) -> None:
         self.function = function
@@ -196,7 +225,9 @@ def as_controller(law: Any) -> Controller:
         return law
     if callable(law):
         return Law(law)
-    raise InvalidInput(f"simulate: control is {type(law).__name__}, expected a controller or a function (t, q, v)")
+    raise InvalidInput(
+        f"simulate: control is {type(law).__name__}, expected a controller or a function (t, q, v)"
+    )
 
 
 def tracked(bound: Bound, target: Source, plant: Plant, name: str, who: str) -> Signal:
@@ -206,11 +237,14 @@ def tracked(bound: Bound, target: Source, plant: Plant, name: str, who: str) -> 
     bound.sequences |= signal.sequences
     for at in plant.quaternions if target.function is None else ():
         if (np.abs((target.array[..., at] ** 2).sum(-1) - 1) > 2e-6).any():
-            raise InvalidInput(f"{who}: target: the quaternion of a floating or ball joint is off unit length")
+            raise InvalidInput(
+                f"{who}: target: the quaternion of a floating or ball joint is off unit length"
+            )
     for rate, rows in target.rows.items():
         if rows.shape[-1] != plant.nv:
             raise InvalidInput(
-                f"{who}: target: {rate} has {rows.shape[-1]} elements a row, expected {plant.nv}: {plant.who}"
+                f"{who}: target: {rate} has {rows.shape[-1]} elements a row, expected {plant.nv}: "
+                f"{plant.who}"
             )
     if signal.python is not None:
         bound.python = f"{who}: target: {signal.python.why_not}"
@@ -234,20 +268,30 @@ class _BoundPD(Bound):
         self._number(f"{prefix}_kd", law.kd, plant.nv, f"{who}: kd")
         self.target = tracked(self, law.target, plant, f"{prefix}_target", who)
 
-    def errors(self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    def errors(
+        self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any, Any]:
         """(position error, velocity error, reference acceleration)."""
         x, xd, xdd = reference(self.target, plant, t, v, p)
         return plant.difference(q, x), xd - v, xdd
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         e, ed, _ = self.errors(plant, t, q, v, p)
         return p[f"{self.prefix}_kp"] * e + p[f"{self.prefix}_kd"] * ed, s
 
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
         gains = [self.parameters[f"{self.prefix}_{name}"] for name in ("kp", "kd")]
-        if any(x.ndim > 1 for x in gains) or not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
+        if (
+            any(x.ndim > 1 for x in gains)
+            or not isinstance(plant, RobotPlant)
+            or has_constraints(plant.subject)
+        ):
             return ""
-        return joint_foresight(plant, q, np.diag(gains[0]), np.diag(gains[1]), period, delay, self.who)
+        return joint_foresight(
+            plant, q, np.diag(gains[0]), np.diag(gains[1]), period, delay, self.who
+        )
 
 
 class _BoundPID(_BoundPD):
@@ -259,7 +303,9 @@ class _BoundPID(_BoundPD):
         if law.limit is not None:
             self._number(f"{prefix}_limit", law.limit, plant.nv, "PID: limit")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         e, ed, _ = self.errors(plant, t, q, v, p)
         u = p[f"{self.prefix}_kp"] * e + p[f"{self.prefix}_ki"] * s + p[f"{self.prefix}_kd"] * ed
         if not self.limited:
@@ -275,7 +321,9 @@ class _BoundComputedTorque(_BoundPD):
         self.model = None if law.model is None else OwnModel(law.model, plant, "ComputedTorque")
         self.shares = self.model is None
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         e, ed, xdd = self.errors(plant, t, q, v, p)
         a = xdd + p[f"{self.prefix}_kp"] * e + p[f"{self.prefix}_kd"] * ed
         return model_or_plant(self.model, plant).inverse(q, v, a, t), s
@@ -289,7 +337,9 @@ class _BoundGravity(Bound):
         super().__init__()
         self.model = None if model is None else OwnModel(model, plant, "GravityCompensation")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         return model_or_plant(self.model, plant).gravity(q, t), s
 
 
@@ -300,12 +350,18 @@ class _BoundSaturated(Bound):
         self._number(self.name, law.limit, plant.nv, "Saturated: limit", positive=law.lower is None)
         self.lopsided = law.lower is not None
         if law.lower is not None:
-            self._number(f"{self.name}_lower", law.lower, plant.nv, "Saturated: lower", positive=False)
+            self._number(
+                f"{self.name}_lower", law.lower, plant.nv, "Saturated: lower", positive=False
+            )
             if (self.parameters[f"{self.name}_lower"] > self.parameters[self.name]).any():
-                raise InvalidInput(f"Saturated: limits are reversed: lower {law.lower!r} above {law.limit!r}")
+                raise InvalidInput(
+                    f"Saturated: limits are reversed: lower {law.lower!r} above {law.limit!r}"
+                )
         absorb(self, [self.inner])
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         tau, rate = self.inner.law(plant, t, q, v, s, p)
         return self._held(tau, p), rate
 
@@ -331,7 +387,9 @@ class _BoundSum(Bound):
         self.parts = parts
         absorb(self, parts)
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         total, rates, at = 0.0, [], 0
         for part in self.parts:
             tau, rate = part.law(plant, t, q, v, cut(s, at, at + part.states), p)
@@ -366,19 +424,28 @@ class _BoundLaw(Bound):
             if sizes != [plant.nv]:
                 raise InvalidInput(f"{who} gives {sizes} numbers, expected {plant.nv}: {plant.who}")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         if is_symbolic(q):
             return self.function(t, q, v)[0], s
-        tau = self.function(float(t), q, v)[0] if self.function.function is None else self.function(t, q, v)[0]
+        tau = (
+            self.function(float(t), q, v)[0]
+            if self.function.function is None
+            else self.function(t, q, v)[0]
+        )
         if tau.shape != (plant.nv,):
             raise InvalidInput(
-                f"{self.function.who} gave shape {tau.shape} at t = {float(t):g}, expected ({plant.nv},)"
+                f"{self.function.who} gave shape {tau.shape} at t = {float(t):g}, expected "
+                f"({plant.nv},)"
             )
         return tau, s
 
 
 class _BoundNothing(Bound):
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         return (SX.zeros(plant.nv) if is_symbolic(q) else np.zeros(plant.nv)), s
 
 
@@ -388,12 +455,21 @@ def nothing() -> Bound:
 
 
 def joint_foresight(
-    plant: RobotPlant, q: np.ndarray, stiffness: Any, damping: Any, period: float, delay: float, who: str
+    plant: RobotPlant,
+    q: np.ndarray,
+    stiffness: Any,
+    damping: Any,
+    period: float,
+    delay: float,
+    who: str,
 ) -> str:
-    """Whether joints on sampled springs and dampers (nv, nv) are stable at q; a sentence if they are not."""
+    """Whether joints on sampled springs and dampers (nv, nv) are stable at q;
+    a sentence if they are not."""
     M = quantities.evaluate(plant.subject, "mass_matrix", {"q": q})
     joints = [joint for joint, _, _ in places(plant.subject)]
-    units = [LINEAR if k in joint.kind.slides else ANGULAR for joint in joints for k in range(joint.nv)]
+    units = [
+        LINEAR if k in joint.kind.slides else ANGULAR for joint in joints for k in range(joint.nv)
+    ]
     words = HeldLoop(M, stiffness, damping, period, delay).told(plant.v_names, units)
     return f"{who}: {words}" if words else ""
 

@@ -13,7 +13,8 @@ from linkwork.simulation.step_loop import StepLoop
 
 
 def find_crossings(loop: StepLoop, raw: Raw, kept: Mapping[str, np.ndarray], h: float) -> None:
-    """Locate every event of rows that follow each other at every step; cut each sample at its first terminal one."""
+    """Locate every event of rows that follow each other at every step;
+    cut each sample at its first terminal one."""
     numeric = NumericPlant(loop.plant)
     crossings: list[tuple[float, int, Crossing]] = []
     for sample in range(len(raw.q)):

@@ -141,7 +141,9 @@ class DormandPrince:
     t, y     where the motion is now
     """
 
-    def __init__(self, rate: Rate, begin: float, y: np.ndarray, end: float, rtol: float, atol: float) -> None:
+    def __init__(
+        self, rate: Rate, begin: float, y: np.ndarray, end: float, rtol: float, atol: float
+    ) -> None:
         self.rate, self.end, self.rtol, self.atol = rate, end, rtol, atol
         self.t, self.y = begin, np.array(y, dtype=float)
         self.t_before, self.y_before = self.t, self.y

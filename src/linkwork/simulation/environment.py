@@ -34,7 +34,8 @@ Sampler = Callable[[np.random.Generator, int], Any]
 
 @dataclass(frozen=True)
 class Apart:
-    """Two points (frames, or "body.point") that must stay `distance` [m] apart: collision with itself, by points."""
+    """Two points (frames, or "body.point") that must stay `distance` [m] apart:
+    collision with itself, by points."""
 
     first: str
     second: str
@@ -54,7 +55,8 @@ class Within:
 class StepScene:
     """What a reward or an observation may use: symbols of one copy.
 
-    q, v, effort   state after the step and the efforts during it;  goal: the copy's own numbers;  time: since reset [s]
+    q, v, effort   state after the step and the efforts during it;  goal: the copy's own numbers;
+    time: since reset [s]
     """
 
     subject: Subject
@@ -69,7 +71,9 @@ class StepScene:
         """Position (3) of a frame, body or "body.point" in world axes [m]."""
         if frame not in self._places:
             present = self.subject.variable_values(None)
-            pose = quantities.trace(self.subject, "pose", frame).call([self.q, *map(SX, present)])[0]
+            pose = quantities.trace(self.subject, "pose", frame).call([self.q, *map(SX, present)])[
+                0
+            ]
             self._places[frame] = pose[0:3, 3]
         return self._places[frame]
 
@@ -77,10 +81,11 @@ class StepScene:
 @short_repr
 @dataclass(frozen=True)
 class Step(Tabular, rows="reward"):
-    """observation (n, m), reward (n,), terminated (n,): a limit was broken; truncated (n,): time was up.
+    """observation (n, m), reward (n,), terminated (n,): a limit was broken; truncated (n,):
+    time was up.
 
-    flags: which limit, by name, (n,) each. Copies that ended have been reset: observation is their first new one,
-    `final` (n, m) the last of the old run.
+    flags: which limit, by name, (n,) each. Copies that ended have been reset: observation is their
+    first new one, `final` (n, m) the last of the old run.
     """
 
     observation: np.ndarray
@@ -97,12 +102,16 @@ class Environment:
     robot         any robot; closed loops, springs and dampers take part in its motion
     reward        function of a `StepScene` to a scalar, traced once and run in machine code
     observation   function of a `StepScene` to a column; left out: q, v and the goal
-    period        time of one step [s]; `substeps` of the integrator inside it; method "rk4" or "semi_implicit_euler"
-    scale         efforts [N, N m] for actions of 1, one an actuator; left out: the joints' effort limits, else 1
-    goal          (generator, n) -> (n, k): goals of freshly reset copies;  start: (generator, n) -> q, v of them; left
+    period        time of one step [s]; `substeps` of the integrator inside it; method "rk4" or
+                  "semi_implicit_euler"
+    scale         efforts [N, N m] for actions of 1, one an actuator; left out: the joints' effort
+                  limits, else 1
+    goal          (generator, n) -> (n, k): goals of freshly reset copies;  start: (generator, n) ->
+                  q, v of them; left
                   out: the neutral (or assembled) configuration at rest
     apart, within what ends a run besides joint limits;  steps: after how many a run is truncated
-    collision     a CollisionModel of the robot: touching itself or the `obstacles` ends a run, flag "collision"
+    collision     a CollisionModel of the robot: touching itself or the `obstacles` ends a run, flag
+                  "collision"
     friction      damping and dry friction of the robot's description; False leaves them out
     """
 
@@ -129,7 +138,10 @@ class Environment:
         self.robot, self.subject = robot, subject_of(robot, "Environment")
         self.plant: Plant = plant_of(self.subject)
         self.friction = friction_of(friction, self.plant, "Environment")
-        self.copies, self.steps = whole(copies, "Environment: copies"), whole(steps, "Environment: steps")
+        self.copies, self.steps = (
+            whole(copies, "Environment: copies"),
+            whole(steps, "Environment: steps"),
+        )
         self.substeps, self.period = whole(substeps, "Environment: substeps"), float(period)
         if not self.period > 0.0:
             raise InvalidInput(f"Environment: period is {period}, expected a positive time")
@@ -141,8 +153,15 @@ class Environment:
         self._generator = np.random.default_rng(seed)
         self.actions = layout_of(self.subject).names
         self.scale = self._scales(scale)
-        self._goal_size = 0 if goal is None else np.atleast_2d(np.asarray(goal(np.random.default_rng(0), 1))).shape[-1]
-        self.q, self.v = np.zeros((self.copies, self.plant.nq)), np.zeros((self.copies, self.plant.nv))
+        self._goal_size = (
+            0
+            if goal is None
+            else np.atleast_2d(np.asarray(goal(np.random.default_rng(0), 1))).shape[-1]
+        )
+        self.q, self.v = (
+            np.zeros((self.copies, self.plant.nq)),
+            np.zeros((self.copies, self.plant.nv)),
+        )
         self.goals = np.zeros((self.copies, self._goal_size))
         self.count = np.zeros(self.copies, dtype=int)
 
@@ -154,11 +173,13 @@ class Environment:
         return self._judge(np.zeros((self.copies, len(self.actions))))[0]
 
     def step(self, actions: Any) -> Step:
-        """Move every copy by one period under actions (copies, actuators), cut to -1 .. 1, times `scale`."""
+        """Move every copy by one period under actions (copies, actuators), cut to -1 .. 1,
+        times `scale`."""
         chosen = as_doubles(actions, "Environment: actions")
         if chosen.shape != (self.copies, len(self.actions)):
             raise InvalidInput(
-                f"Environment: actions has shape {chosen.shape}, expected ({self.copies}, {len(self.actions)}): "
+                f"Environment: actions has shape {chosen.shape}, expected "
+                f"({self.copies}, {len(self.actions)}): "
                 f"{', '.join(self.actions)}"
             )
         if not np.isfinite(chosen).all():
@@ -175,30 +196,39 @@ class Environment:
         ended = terminated | truncated
         if ended.any():
             self._renew(ended)
-            observation = np.where(ended[:, None], self._judge(np.zeros_like(effort))[0], observation)
+            observation = np.where(
+                ended[:, None], self._judge(np.zeros_like(effort))[0], observation
+            )
         return Step(observation, reward, terminated, truncated, flags, final)
 
     def to_gymnasium(self, render_mode: str | None = None) -> Any:
-        """A gymnasium.Env over the only copy (needs gymnasium). render_mode: None or "rgb_array"."""
+        """A gymnasium.Env over the only copy (needs gymnasium). render_mode: None or
+        "rgb_array"."""
         return self._gymnasium().GymnasiumEnv(self, render_mode)
 
     def to_gymnasium_vector(self, render_mode: str | None = None) -> Any:
-        """A gymnasium.vector.VectorEnv over all copies (needs gymnasium); ended copies begin anew in the same step."""
+        """A gymnasium.vector.VectorEnv over all copies (needs gymnasium);
+        ended copies begin anew in the same step."""
         return self._gymnasium().GymnasiumVectorEnv(self, render_mode)
 
     def _gymnasium(self) -> Any:
         try:
             from linkwork.simulation import gymnasium_envs
         except ImportError:
-            raise NotPossible("to_gymnasium needs the package gymnasium: pip install 'linkwork[gym]'") from None
+            raise NotPossible(
+                "to_gymnasium needs the package gymnasium: pip install 'linkwork[gym]'"
+            ) from None
         return gymnasium_envs
 
     def _judge(self, effort: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        observation, reward, margins = self._judging(self.q, self.v, effort, self.goals, self.count * self.period)
+        observation, reward, margins = self._judging(
+            self.q, self.v, effort, self.goals, self.count * self.period
+        )
         margins = margins.reshape(self.copies, -1)
         flags = {name: margins[:, k] < 0.0 for k, name in enumerate(self._margin_names)}
         if self.collision is not None:
-            finite = np.asarray(np.isfinite(self.q).all(axis=1))  # a copy that failed is flagged as such
+            # a copy that failed is flagged as such
+            finite = np.asarray(np.isfinite(self.q).all(axis=1))
             flags["collision"] = finite & self.collision.collides(
                 np.where(finite[:, None], self.q, 0.0), self.obstacles
             )
@@ -215,7 +245,9 @@ class Environment:
         self.q[which], self.v[which] = q, v
         self.count[which] = 0
         if self._goal is not None:
-            self.goals[which] = np.asarray(self._goal(self._generator, n), dtype=float).reshape(n, self._goal_size)
+            self.goals[which] = np.asarray(self._goal(self._generator, n), dtype=float).reshape(
+                n, self._goal_size
+            )
 
     @cached_property
     def _loop(self) -> Scan:
@@ -241,7 +273,12 @@ class Environment:
             after = STEPPERS[self.method](self.plant, rate, SX(0), q, v, SX(0, 1), SX(0, 1), SX(h))
             return {"q": after[0], "v": after[1]}
 
-        return scan(step, {"q": self.plant.nq, "v": self.plant.nv}, {"effort": len(self.actions)}, name="Environment")
+        return scan(
+            step,
+            {"q": self.plant.nq, "v": self.plant.nv},
+            {"effort": len(self.actions)},
+            name="Environment",
+        )
 
     @cached_property
     def _judging(self) -> CompiledFunction:
@@ -251,8 +288,14 @@ class Environment:
             scene = StepScene(self.subject, q, v, effort, goal, time)
             reward = SX(self._reward(scene))
             if reward.numel() != 1:
-                raise InvalidInput(f"Environment: reward has size {reward.shape}, expected a scalar")
-            return SX(self._observation(scene)), reward, casadi.vertcat(*self._margins(scene), SX(0, 1))
+                raise InvalidInput(
+                    f"Environment: reward has size {reward.shape}, expected a scalar"
+                )
+            return (
+                SX(self._observation(scene)),
+                reward,
+                casadi.vertcat(*self._margins(scene), SX(0, 1)),
+            )
 
         state = {"q": self.plant.nq, "v": self.plant.nv, "effort": len(self.actions)}
         return compile(judge, {**state, "goal": self._goal_size, "time": ()}, "Environment")
@@ -293,7 +336,9 @@ class Environment:
         for _, at_cd, _, at_v, _, nv in layout_of(self.subject).direct:
             forces = limits[at_v : at_v + nv]
             scales[at_cd : at_cd + nv] = np.where(np.isfinite(forces), forces, 1.0)
-        elements: Mapping[str, Any] = {getattr(e, "name", ""): e for e in self.subject.model.elements}
+        elements: Mapping[str, Any] = {
+            getattr(e, "name", ""): e for e in self.subject.model.elements
+        }
         for k, name in enumerate(self.actions):
             force = getattr(elements.get(name), "force", np.inf)
             if np.isfinite(force):
@@ -305,7 +350,9 @@ def _colliding(subject: Subject, model: Any, obstacles: Any) -> tuple[CollisionM
     """A model of this robot and obstacles that are packed once."""
     if model is None:
         if obstacles is not None:
-            raise InvalidInput("Environment: obstacles need a collision model: collision=lw.collision.model(robot)")
+            raise InvalidInput(
+                "Environment: obstacles need a collision model: collision=lw.collision.model(robot)"
+            )
         return None, None
     from linkwork.collision import CollisionModel, Obstacles
 
@@ -313,7 +360,10 @@ def _colliding(subject: Subject, model: Any, obstacles: Any) -> tuple[CollisionM
         raise InvalidInput(f"Environment: collision is {model!r}, expected a CollisionModel")
     if model.subject.fingerprint != subject.fingerprint:
         other = model.subject.model.name
-        raise InvalidInput(f'Environment: collision is a model of "{other}", expected "{subject.model.name}" itself')
+        raise InvalidInput(
+            f'Environment: collision is a model of "{other}", expected '
+            f'"{subject.model.name}" itself'
+        )
     if obstacles is not None and not isinstance(obstacles, Obstacles):
         obstacles = Obstacles(obstacles)
     return model, obstacles

@@ -26,7 +26,11 @@ class Event:
     function: Callable[[Any, Any, Any], Any]
     terminal: bool = False
     direction: int = 0
-    of_a_run: ClassVar[tuple[str, ...]] = ("name", "function")  # its trace is among the functions of `Events`
+    # its trace is among the functions of `Events`
+    of_a_run: ClassVar[tuple[str, ...]] = (
+        "name",
+        "function",
+    )
 
 
 @short_repr
@@ -52,13 +56,25 @@ class Events:
                 raise InvalidInput(f'simulate: two events have the name "{event.name}"')
             if not callable(event.function):
                 raise InvalidInput(
-                    f'Event "{event.name}": function is {event.function!r}, expected a function (t, q, v)'
+                    f'Event "{event.name}": function is {event.function!r}, expected a function '
+                    "(t, q, v)"
                 )
             if event.direction not in (-1, 0, 1):
-                raise InvalidInput(f'Event "{event.name}": direction is {event.direction!r}, expected -1, 0 or 1')
+                raise InvalidInput(
+                    f'Event "{event.name}": direction is {event.direction!r}, expected -1, 0 or 1'
+                )
         arguments: list[tuple[str, Any]] = [("t", ()), ("q", plant.nq), ("v", plant.nv)]
-        self.functions = [UserFunction(event.function, arguments, f'event "{event.name}"') for event in events]
-        self.python = next((f"{f.who} cannot be traced: {f.why_not}" for f in self.functions if f.function is None), "")
+        self.functions = [
+            UserFunction(event.function, arguments, f'event "{event.name}"') for event in events
+        ]
+        self.python = next(
+            (
+                f"{f.who} cannot be traced: {f.why_not}"
+                for f in self.functions
+                if f.function is None
+            ),
+            "",
+        )
 
     def values(self, t: Any, q: Any, v: Any) -> list[Any]:
         return [f(t, q, v)[0][0] for f in self.functions]
@@ -72,7 +88,8 @@ class Events:
     def located(
         self, k: int, t0: float, t1: float, state: Callable[[float], tuple[np.ndarray, np.ndarray]]
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Where event k is zero between two times, for a state that can be interpolated: bisection to rounding."""
+        """Where event k is zero between two times, for a state that can be interpolated:
+        bisection to rounding."""
 
         def value(t: float) -> float:
             return float(self.functions[k](np.asarray(t), *state(t))[0][0])

@@ -25,14 +25,22 @@ from linkwork.simulation.structure import bare
 from linkwork.simulation.system_plant import SystemPlant
 
 SHARED_UP_TO = 12
-"""Coordinates up to which accelerations by a shared mass matrix are tried beside the shortest way."""
+"""Coordinates up to which accelerations by a shared mass matrix are tried beside the shortest
+way."""
 
 Tick = Callable[[int], None]
 _NONE = SX(0)
 
 
 def run(
-    loop: StepLoop, q: np.ndarray, v: np.ndarray, start: float, h: float, steps: int, every: int, tick: Tick | None
+    loop: StepLoop,
+    q: np.ndarray,
+    v: np.ndarray,
+    start: float,
+    h: float,
+    steps: int,
+    every: int,
+    tick: Tick | None,
 ) -> Raw:
     """q (B, nq), v (B, nv) -> rows at every `every`-th step, both ends included.
 
@@ -46,16 +54,28 @@ def run(
     time = start + h * keep * np.arange(rows)
     samples = len(q)
     raw = Raw.empty(samples, time, loop.plant.nq, loop.plant.nv, len(WORKS))
-    kept = {name: np.full((samples, rows, n), np.nan) for name, n in loop.sizes.items()} if watch else {}
+    kept = (
+        {name: np.full((samples, rows, n), np.nan) for name, n in loop.sizes.items()}
+        if watch
+        else {}
+    )
     state = _initial(loop, q, v)
     alive = np.arange(samples)
     first = 0
     for count in parts:
         done = _advance(loop, compiled, state, alive, samples, start, h, first, count, keep, steps)
         for name, reduced in done.reduced.items():
-            _reduce(raw, name.removeprefix("metric_"), reduced.reshape(len(alive), -1), alive, samples)
+            _reduce(
+                raw, name.removeprefix("metric_"), reduced.reshape(len(alive), -1), alive, samples
+            )
         at = slice(first // keep, first // keep + -(-count // keep))
-        for name, target in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works), *kept.items()):
+        for name, target in (
+            ("q", raw.q),
+            ("v", raw.v),
+            ("tau", raw.tau),
+            ("w", raw.works),
+            *kept.items(),
+        ):
             recorded = done.record[f"row_{name}"]
             target[alive, at] = recorded.reshape(len(alive), at.stop - at.start, target.shape[-1])
         for name in state:
@@ -98,13 +118,18 @@ def _advance(
     for name, x in loop.sequences.items():
         rows = own(x, 2)[..., first : first + count, :]
         missing = count - rows.shape[-2]
-        carried[name] = np.concatenate([rows, *[x[..., -1:, :]] * missing], axis=-2) if missing > 0 else rows
-    # Two vectors a lane group hide the latency of a step that waits for itself (python -m benchmarks simulate).
+        carried[name] = (
+            np.concatenate([rows, *[x[..., -1:, :]] * missing], axis=-2) if missing > 0 else rows
+        )
+    # Two vectors a lane group hide the latency of a step that waits for itself
+    # (python -m benchmarks simulate).
     wide = 2 * machine.widths()[0]
     width = wide if len(alive) >= wide else None
     if loop.metrics is not None:
         carried["final"] = float(final)
-    return compiled(**carried, h=h, start=start, first=float(first), steps=count, every=keep, width=width)
+    return compiled(
+        **carried, h=h, start=start, first=float(first), steps=count, every=keep, width=width
+    )
 
 
 def _reduce(raw: Raw, name: str, reduced: np.ndarray, alive: np.ndarray, samples: int) -> None:
@@ -135,13 +160,16 @@ def _close(
         last = {name: x[sample] for name, x in state.items()}
         p = numbers_of(loop, sample, len(raw.q), k)
         told = _control_to_blame(loop, last, p, start + k * h, h)
-        raw.failure[sample] = not_finite(loop.plant.carrying(p), start + k * h, last["q"], last["v"], h, told)
+        raw.failure[sample] = not_finite(
+            loop.plant.carrying(p), start + k * h, last["q"], last["v"], h, told
+        )
 
 
 def _control_to_blame(
     loop: StepLoop, state: dict[str, np.ndarray], p: dict[str, np.ndarray], t: float, h: float
 ) -> str:
-    """What the control gives in the last finite state, or within a step from there, if that is no finite number."""
+    """What the control gives in the last finite state, or within a step from there,
+    if that is no finite number."""
     plant = NumericPlant(loop.plant).carrying(p)
     for part in (0.0, 0.5 * h, h):
         q = plant.integrate(state["q"], part * state["v"])
@@ -150,7 +178,9 @@ def _control_to_blame(
             states = state.get("s", np.zeros(0))[: loop.control.states]
             loop.control.law(plant, np.asarray(t + part), q, state["v"], states, known)
             for sampler in loop.control.samplers():
-                sampler.update(plant, {**state, "q": q}, known, 0, np.asarray(t + part), np.asarray(h))
+                sampler.update(
+                    plant, {**state, "q": q}, known, 0, np.asarray(t + part), np.asarray(h)
+                )
         except ComputationError as error:
             return f"in q = {shown(q)} there is no finite force: {error}"
     return ""
@@ -163,7 +193,8 @@ def _initial(loop: StepLoop, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarr
 
 
 def _pieces(total: int, keep: int, tick: Tick | None) -> list[int]:
-    """All steps at once, or in about a hundred pieces when somebody watches; each but the last a multiple of `keep`."""
+    """All steps at once, or in about a hundred pieces when somebody watches;
+    each but the last a multiple of `keep`."""
     if tick is None:
         return [total]
     size = max(keep, total // 100 // keep * keep)
@@ -193,7 +224,8 @@ def _scan_of(loop: StepLoop) -> Scan:
 def build(loop: StepLoop, key: str | None) -> Scan:
     """The scan of a loop: its state carried, every row recorded as it is before the step.
 
-    Accelerations come by the shortest way, or by a mass matrix that the control shares, whichever is shorter in all.
+    Accelerations come by the shortest way, or by a mass matrix that the control shares, whichever
+    is shorter in all.
     """
     plant, sizes = loop.plant, loop.sizes
     ways = [plant]
@@ -207,7 +239,9 @@ def build(loop: StepLoop, key: str | None) -> Scan:
         [name for name in sizes if name not in ("q", "v", "w")] if loop.events.watched else []
     )
 
-    def step(plant: Plant, k: SX, h: SX, start: SX, first: SX, final: SX = _NONE, **symbols: SX) -> dict[str, SX]:
+    def step(
+        plant: Plant, k: SX, h: SX, start: SX, first: SX, final: SX = _NONE, **symbols: SX
+    ) -> dict[str, SX]:
         state = {name: symbols[name] for name in sizes}
         p = {name: symbols[name] for name in (*parameters, *sequences)}
         index = k + first
@@ -215,13 +249,17 @@ def build(loop: StepLoop, key: str | None) -> Scan:
         out = loop.step(carried, state, p, index, t, h)
         if loop.metrics is not None:
             weight = casadi.if_else(index < final, h, 0.0)
-            out |= loop.metrics.row(carried, t, state["q"], state["v"], out["tau"], p, weight, t - start)
+            out |= loop.metrics.row(
+                carried, t, state["q"], state["v"], out["tau"], p, weight, t - start
+            )
         before = {**state, "tau": out.pop("tau")}
         if "g" in state:
             before["g"] = out["g"]
         return {**out, **{f"row_{name}": before[name] for name in rows}}
 
-    def staged(stage: Stage, k: SX, h: SX, start: SX, first: SX, final: SX = _NONE, **symbols: SX) -> dict[str, SX]:
+    def staged(
+        stage: Stage, k: SX, h: SX, start: SX, first: SX, final: SX = _NONE, **symbols: SX
+    ) -> dict[str, SX]:
         """A sampled law's instants: its part of the state, where it is due."""
         state = {name: symbols[name] for name in sizes}
         p = {name: symbols[name] for name in (*parameters, *sequences)}

@@ -22,21 +22,29 @@ log = logging.getLogger(__name__)
 INSTANTS = 201
 """Instants of a target over time that a run looks at beforehand."""
 FOLLOWED = 21
-"""Instants at which it also looks for the joints of a frame's target, beside those of its extreme places."""
+"""Instants at which it also looks for the joints of a frame's target,
+beside those of its extreme places."""
 TRIALS = 20
 """Other configurations from which a place is sought before it is called out of reach."""
 
 
-def foresee(plant: Plant, bound: Bound, q: np.ndarray, start: float, duration: float, step: float) -> str:
-    """Words about a run from q (nq,), also in the log: gains of sampled laws (batches are a search), targets."""
-    told = [foreseen_gains(plant, bound, q), foreseen_target(plant, bound, q, start, duration, step)]
+def foresee(
+    plant: Plant, bound: Bound, q: np.ndarray, start: float, duration: float, step: float
+) -> str:
+    """Words about a run from q (nq,), also in the log:
+    gains of sampled laws (batches are a search), targets."""
+    told = [
+        foreseen_gains(plant, bound, q),
+        foreseen_target(plant, bound, q, start, duration, step),
+    ]
     for words in filter(None, told):
         log.warning("simulate: %s", words)
     return "; ".join(filter(None, told))
 
 
 def foreseen_gains(plant: Plant, bound: Bound, q: np.ndarray) -> str:
-    """Which gain of a sampled law is unstable at q (nq,), with its limit, in words; else nothing."""
+    """Which gain of a sampled law is unstable at q (nq,), with its limit, in words; else
+    nothing."""
     for sampler in bound.samplers():
         period, delay, _ = sampler.timing
         if words := sampler.inner.foresee(plant, q, period, delay):
@@ -44,16 +52,21 @@ def foreseen_gains(plant: Plant, bound: Bound, q: np.ndarray) -> str:
     return ""
 
 
-def foreseen_target(plant: Plant, bound: Bound, q: np.ndarray, start: float, duration: float, step: float) -> str:
+def foreseen_target(
+    plant: Plant, bound: Bound, q: np.ndarray, start: float, duration: float, step: float
+) -> str:
     """What is wrong with the targets of a run's laws, in words; else nothing.
 
-    Of batches the first sample's. Frames are followed where joints are plain numbers without closed loops; joints that
-    are not needed for a place may stay in their ranges elsewhere, so that only arms without spare ones are told of.
+    Of batches the first sample's. Frames are followed where joints are plain numbers without closed
+    loops; joints that are not needed for a place may stay in their ranges elsewhere, so that only
+    arms without spare ones are told of.
     """
     subject = getattr(plant, "subject", None)
     if not isinstance(subject, Subject):
         return ""
-    plant = plant.carrying({name: x.reshape(-1, x.shape[-1])[0] for name, x in plant.parameters.items()})
+    plant = plant.carrying(
+        {name: x.reshape(-1, x.shape[-1])[0] for name, x in plant.parameters.items()}
+    )
     for signal, space in _targets(bound):
         times, rows = _over(signal.source, start, duration, step)
         if not len(times):
@@ -68,7 +81,14 @@ def foreseen_target(plant: Plant, bound: Bound, q: np.ndarray, start: float, dur
     return ""
 
 
-def _along(plant: Plant, subject: Subject, rows: np.ndarray, times: np.ndarray, space: TaskSpace, q: np.ndarray) -> str:
+def _along(
+    plant: Plant,
+    subject: Subject,
+    rows: np.ndarray,
+    times: np.ndarray,
+    space: TaskSpace,
+    q: np.ndarray,
+) -> str:
     chosen = _telling(rows)
     try:
         path = followed(NumericPlant(plant), rows[chosen], times[chosen], space, q, TRIALS)
@@ -78,7 +98,8 @@ def _along(plant: Plant, subject: Subject, rows: np.ndarray, times: np.ndarray, 
 
 
 def _telling(rows: np.ndarray) -> np.ndarray:
-    """Which of many rows to look at: evenly spread ones, and those at the extreme places of each number."""
+    """Which of many rows to look at: evenly spread ones,
+    and those at the extreme places of each number."""
     if len(rows) == 1:
         return np.zeros(1, dtype=int)
     even = np.linspace(0, len(rows) - 1, FOLLOWED).round().astype(int)
@@ -93,8 +114,11 @@ def _targets(bound: Bound) -> Iterator[tuple[Signal, TaskSpace | None]]:
         yield from _targets(part)
 
 
-def _over(source: Source, start: float, duration: float, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """(times (T,), rows (T, n)) of a target during a run; functions that Python alone can call are left to the run."""
+def _over(
+    source: Source, start: float, duration: float, step: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(times (T,), rows (T, n)) of a target during a run;
+    functions that Python alone can call are left to the run."""
     if source.kind == "rows":
         rows = source.array.reshape(-1, *source.array.shape[-2:])[0]
         chosen = np.unique(np.linspace(0, len(rows) - 1, INSTANTS).round().astype(int))

@@ -1,4 +1,5 @@
-"""Foresight: whether a sampled spring and damper hold the masses of a mechanism, before anything moves."""
+"""Foresight: whether a sampled spring and damper hold the masses of a mechanism,
+before anything moves."""
 
 from __future__ import annotations
 
@@ -7,12 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-_CLEAR = 1e-6  # a radius above 1 by more than this is told: springs and gravity of the mechanism are not counted
+# a radius above 1 by more than this is told: springs and gravity of the mechanism are not counted
+_CLEAR = 1e-6
 
 
 @dataclass(frozen=True)
 class HeldLoop:
-    """M x'' = f, f = -K x - D x' measured every period, acting `delay` later and held: its exact map.
+    """M x'' = f, f = -K x - D x' measured every period, acting `delay` later and held:
+    its exact map.
 
     mass, stiffness, damping (m, m);  period, delay [s]
     """
@@ -71,10 +74,15 @@ class HeldLoop:
         d_unit, m_unit, k_unit = units[worst]
         seen = 1.0 / float(np.linalg.inv(self.mass)[worst, worst])
         late = f" with {1e3 * self.delay:g} ms of delay" if self.delay else ""
-        limit = f"limit {factor * gain:.4g}" if factor else f"no smaller {kind} helps: add damping or a shorter period"
+        limit = (
+            f"limit {factor * gain:.4g}"
+            if factor
+            else f"no smaller {kind} helps: add damping or a shorter period"
+        )
         unit = d_unit if kind == "damping" else k_unit
         return (
-            f'{kind} {gain:g} {unit} of "{names[worst]}" is unstable at {1e3 * self.period:g} ms{late} for '
+            f'{kind} {gain:g} {unit} of "{names[worst]}" is unstable at {1e3 * self.period:g} '
+            f"ms{late} for "
             f"{seen:.4g} {m_unit}; {limit}"
         )
 

@@ -1,4 +1,5 @@
-"""Friction of a run: what damping and dry friction of the joints take, smooth or, in fixed steps, exact."""
+"""Friction of a run: what damping and dry friction of the joints take, smooth or, in fixed steps,
+exact."""
 
 from __future__ import annotations
 
@@ -20,11 +21,14 @@ from linkwork.spatial.linear import factored
 from linkwork.subject import Subject
 
 WIDTH = 1e-4
-"""Speed [rad/s, m/s] below which dry friction falls to zero where an adaptive method chooses the steps."""
+"""Speed [rad/s, m/s] below which dry friction falls to zero where an adaptive method chooses the
+steps."""
 SWEEPS = 8
-"""Passes over the joints with dry friction after the first guess, which is exact where all of them stick."""
+"""Passes over the joints with dry friction after the first guess,
+which is exact where all of them stick."""
 RIDGE = 1e-9
-"""Part of its diagonal added to the response to forces: joints of a loop move together, so that it is singular."""
+"""Part of its diagonal added to the response to forces: joints of a loop move together,
+so that it is singular."""
 
 
 @dataclass
@@ -32,7 +36,8 @@ class Friction:
     """Damping and dry friction of single coordinates of v, as parameters of a run.
 
     viscous, dry   where they act: places in v
-    parameters     "friction_viscous" (..., len(viscous)) [N m s/rad, N s/m], "friction_dry" (..., len(dry)) [N m, N]
+    parameters     "friction_viscous" (..., len(viscous)) [N m s/rad, N s/m], "friction_dry"
+                   (..., len(dry)) [N m, N]
 
     A force of friction is what the mechanism loses: it is subtracted from the joint forces.
     """
@@ -63,7 +68,8 @@ class Friction:
         return total, joined(rates)
 
     def force(self, v: Any, p: Mapping[str, Any], held: Any = None) -> Any:
-        """Joint forces (nv) lost at v: damping v + dry friction, `held` over a step or else dry tanh(v / width)."""
+        """Joint forces (nv) lost at v: damping v + dry friction,
+        `held` over a step or else dry tanh(v / width)."""
         lost: list[Any] = [0.0] * v.shape[0]
         for k, at in enumerate(self.viscous):
             lost[at] = p["friction_viscous"][k] * v[at]
@@ -73,15 +79,19 @@ class Friction:
             lost[at] = lost[at] + rubbing
         return joined(lost)
 
-    def held(self, plant: Plant, q: Any, v: Any, t: Any, a: Any, h: Any, p: Mapping[str, Any]) -> Any:
-        """Dry friction (len(dry)) over a step h: what stops a joint by its end, or all there is where that is too much.
+    def held(
+        self, plant: Plant, q: Any, v: Any, t: Any, a: Any, h: Any, p: Mapping[str, Any]
+    ) -> Any:
+        """Dry friction (len(dry)) over a step h: what stops a joint by its end,
+        or all there is where that is too much.
 
-            f_i = dry_i sign(w_i) where w_i != 0, |f_i| <= dry_i where w_i = 0,   w = v + h (a - R f)
+            f_i = dry_i sign(w_i) where w_i != 0, |f_i| <= dry_i where w_i = 0,   w = v + h
+            (a - R f)
 
-        a (nv) are the accelerations without it, R = (M^-1)_ij their response to forces on joints with dry friction.
-        A joint that sticks under a steady load stands still; under one that changes it moves by O(h^2) of speed.
-        Solved by a guess in which all stick (exact where they do) and sweeps of projected Gauss-Seidel over the
-        joints, to and fro.
+        a (nv) are the accelerations without it, R = (M^-1)_ij their response to forces on joints
+        with dry friction. A joint that sticks under a steady load stands still; under one that
+        changes it moves by O(h^2) of speed. Solved by a guess in which all stick
+        (exact where they do) and sweeps of projected Gauss-Seidel over the joints, to and fro.
         Source: [Acary2008] chapter 10 (the impulses of a step of Moreau's scheme).
         """
         m = len(self.dry)
@@ -104,7 +114,11 @@ def _solved(R: list[list[Any]], b: list[Any]) -> list[Any]:
     m = len(b)
     if not is_symbolic(b[0]):
         numbers = np.array([[float(x) for x in column] for column in R])
-        return list(np.linalg.solve(numbers + RIDGE * np.diag(np.diag(numbers)), np.array([float(x) for x in b])))
+        return list(
+            np.linalg.solve(
+                numbers + RIDGE * np.diag(np.diag(numbers)), np.array([float(x) for x in b])
+            )
+        )
     matrix = SX(m, m)
     for i in range(m):
         for j in range(m):
@@ -116,16 +130,24 @@ def _solved(R: list[list[Any]], b: list[Any]) -> list[Any]:
 def friction_of(wanted: Any, plant: Plant, who: str = "simulate") -> Friction:
     """The friction of a run: that of the robot's description, none, or models of its own."""
     models = (wanted,) if isinstance(wanted, FrictionModel) else wanted
-    if isinstance(models, (tuple, list)) and models and all(isinstance(model, FrictionModel) for model in models):
+    if (
+        isinstance(models, (tuple, list))
+        and models
+        and all(isinstance(model, FrictionModel) for model in models)
+    ):
         return _of_models(tuple(models), plant.nv, who)
     if not isinstance(wanted, (bool, np.bool_)):
         raise InvalidInput(
-            f"{who}: friction is {wanted!r}, expected True (the description's) or False (none), or of Viscous, "
+            f"{who}: friction is {wanted!r}, expected True (the description's) or False (none), or "
+            "of Viscous, "
             "Coulomb, Stribeck, LuGre"
         )
     if not isinstance(plant, RobotPlant):
         if not wanted:
-            raise InvalidInput(f"{who}: friction=False, but {plant.who} loses by its own terms alone: leave those out")
+            raise InvalidInput(
+                f"{who}: friction=False, but {plant.who} loses by its own terms alone: leave "
+                "those out"
+            )
         return Friction()
     return described(plant.subject) if wanted else Friction()
 
@@ -139,12 +161,16 @@ def _of_models(models: tuple[FrictionModel, ...], nv: int, who: str) -> Friction
         for name, x in model.numbers.items():
             if x.ndim and x.shape[-1] != nv:
                 kind = type(model).__name__
-                raise InvalidInput(f"{who}: {kind}: {name} has shape {x.shape}, expected a number or (..., {nv})")
+                raise InvalidInput(
+                    f"{who}: {kind}: {name} has shape {x.shape}, expected a number or (..., {nv})"
+                )
             numbers[name] = np.broadcast_to(x, (*x.shape[:-1], nv))
         if isinstance(model, Coulomb) and model.exact and not friction.dry:
             friction.dry, friction.parameters["friction_dry"] = tuple(range(nv)), numbers["level"]
         else:
-            friction.parameters |= {f"friction{len(smooth)}_{name}": x for name, x in numbers.items()}
+            friction.parameters |= {
+                f"friction{len(smooth)}_{name}": x for name, x in numbers.items()
+            }
             smooth.append(model)
     friction.models = tuple(smooth)
     return friction
@@ -163,7 +189,8 @@ def described(subject: Subject) -> Friction:
 
 
 def _numbers(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
-    """(damping, dry friction) (nv,) each: the slope of `friction_torque` by v, and what is left just above rest.
+    """(damping, dry friction) (nv,) each: the slope of `friction_torque` by v,
+    and what is left just above rest.
 
     Joints that follow others (mimic) are part of those; each loses by its own speed alone.
     """
@@ -175,6 +202,8 @@ def _numbers(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
         tau = f.call([v, *map(SX, values)])[0]
         lost = casadi.Function("lost", [v], [tau, casadi.diag(casadi.jacobian(tau, v))])
         barely = 1e-200
-        at_rest, slope = (np.array(x, dtype=float).ravel() for x in lost(np.full(subject.nv, barely)))
+        at_rest, slope = (
+            np.array(x, dtype=float).ravel() for x in lost(np.full(subject.nv, barely))
+        )
         kept[key] = slope, np.where(at_rest > 1e-100, at_rest, 0.0)
     return kept[key]

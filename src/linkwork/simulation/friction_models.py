@@ -1,4 +1,5 @@
-"""Friction models that a run may have instead of the description's: one number for all joints, or one a joint.
+"""Friction models that a run may have instead of the description's: one number for all joints,
+or one a joint.
 
 Every model says what the mechanism loses: joint forces [N m, N] that act against the motion.
 """
@@ -17,7 +18,8 @@ from linkwork.simulation.algebra import absolute, exponential, hyperbolic_tangen
 
 
 class FrictionModel:
-    """A law of joint speeds. numbers: parameters (..., nv) by name; states: numbers it integrates, a joint each."""
+    """A law of joint speeds. numbers: parameters (..., nv) by name; states: numbers it integrates,
+    a joint each."""
 
     names: ClassVar[tuple[str, ...]] = ()
     states = 0
@@ -28,7 +30,9 @@ class FrictionModel:
         self.numbers = {name: as_doubles(x, f"{who}: {name}") for name, x in numbers.items()}
         for name, x in self.numbers.items():
             if not np.isfinite(x).all() or (x < 0).any():
-                raise InvalidInput(f"{who}: {name} is {x.tolist()}, expected finite numbers of at least 0")
+                raise InvalidInput(
+                    f"{who}: {name} is {x.tolist()}, expected finite numbers of at least 0"
+                )
         for name in ("width", "speed", "stiffness"):
             if name in self.numbers and (self.numbers[name] == 0).any():
                 raise InvalidInput(f"{who}: {name} is 0, expected numbers above 0")
@@ -51,9 +55,11 @@ class Viscous(FrictionModel):
 
 
 class Coulomb(FrictionModel):
-    """Dry friction of a level [N m, N]: level tanh(v/width), or without a width exact in fixed steps.
+    """Dry friction of a level [N m, N]: level tanh(v/width),
+    or without a width exact in fixed steps.
 
-    Exact: set-valued and implicit, so that a joint that should stick does not creep. Smoothed, it creeps.
+    Exact: set-valued and implicit, so that a joint that should stick does not creep. Smoothed, it
+    creeps.
     """
 
     names = ("level", "width")
@@ -67,7 +73,8 @@ class Coulomb(FrictionModel):
 
 
 class Stribeck(FrictionModel):
-    """(level + (static - level) exp(-(v/speed)^2)) tanh(v/width) + damping v: more to start than to go on."""
+    """(level + (static - level) exp(-(v/speed)^2)) tanh(v/width) + damping v:
+    more to start than to go on."""
 
     names = ("level", "static", "speed", "damping", "width")
 
@@ -88,10 +95,12 @@ class Stribeck(FrictionModel):
 
 
 class LuGre(FrictionModel):
-    """Bristles that bend: z' = v - stiffness |v| z/g(v), force = stiffness z + bristle_damping z' + damping v.
+    """Bristles that bend: z' = v - stiffness |v| z/g(v),
+    force = stiffness z + bristle_damping z' + damping v.
 
-    g(v) = level + (static - level) exp(-(v/speed)^2); stiffness [N m/rad], bristle_damping [N m s/rad]. It sticks with
-    a small elastic motion, and remembers. Source: [CanudasdeWit1995] eq. 1-4.
+    g(v) = level + (static - level) exp(-(v/speed)^2); stiffness [N m/rad], bristle_damping
+    [N m s/rad]. It sticks with a small elastic motion, and remembers. Source: [CanudasdeWit1995]
+    eq. 1-4.
     """
 
     names = ("level", "static", "speed", "stiffness", "bristle_damping", "damping")
@@ -115,7 +124,9 @@ class LuGre(FrictionModel):
             damping=damping,
         )
         if (self.numbers["level"] == 0).any():
-            raise InvalidInput("LuGre: level is 0, expected numbers above 0: bristles without it bend for ever")
+            raise InvalidInput(
+                "LuGre: level is 0, expected numbers above 0: bristles without it bend for ever"
+            )
 
     def force(self, p: Mapping[str, Any], v: Any, z: Any) -> tuple[Any, Any]:
         ratio = v / p["speed"]

@@ -1,4 +1,5 @@
-"""Limits of what a sampled law commands: how fast its force may change, and dead time of whole samples."""
+"""Limits of what a sampled law commands: how fast its force may change,
+and dead time of whole samples."""
 
 from __future__ import annotations
 
@@ -17,9 +18,11 @@ LONGEST_DEAD_TIME = 1000
 
 
 class RateLimited(Controller):
-    """Another law whose force changes by at most `rate` [N m/s, N/s] a second: one number or one a coordinate.
+    """Another law whose force changes by at most `rate` [N m/s, N/s] a second:
+    one number or one a coordinate.
 
-    The force starts from zero. It needs the force of the sample before, so it stands inside Sampled.
+    The force starts from zero. It needs the force of the sample before, so it stands inside
+    Sampled.
     """
 
     def __init__(self, controller: Any, rate: ArrayLike) -> None:
@@ -30,16 +33,23 @@ class RateLimited(Controller):
 
 
 class DeadTime(Controller):
-    """Another law whose force acts `samples` samples late, nothing before that; it stands inside Sampled.
+    """Another law whose force acts `samples` samples late, nothing before that;
+    it stands inside Sampled.
 
-    The law still sees the present state: a bus or a drive is slow, not the sensor (Encoder has a delay for that).
+    The law still sees the present state: a bus or a drive is slow, not the sensor
+    (Encoder has a delay for that).
     """
 
     def __init__(self, controller: Any, samples: int = 1) -> None:
         self.controller = as_controller(controller)
-        if isinstance(samples, bool) or int(samples) != samples or not 1 <= samples <= LONGEST_DEAD_TIME:
+        if (
+            isinstance(samples, bool)
+            or int(samples) != samples
+            or not 1 <= samples <= LONGEST_DEAD_TIME
+        ):
             raise InvalidInput(
-                f"DeadTime: samples is {samples!r}, expected a whole number from 1 to {LONGEST_DEAD_TIME}"
+                f"DeadTime: samples is {samples!r}, expected a whole number from 1 to "
+                f"{LONGEST_DEAD_TIME}"
             )
         self.samples = int(samples)
 

@@ -21,7 +21,8 @@ from linkwork.simulation.plant import Plant, Wrenches
 from linkwork.simulation.robot_plant import RobotPlant
 
 ALPHA = 10.0
-"""Stabilisation of simulations [1/s]: a loop that is open by 1 mm is closed to 1 um in about a second."""
+"""Stabilisation of simulations [1/s]: a loop that is open by 1 mm is closed to 1 um in about a
+second."""
 
 
 class LoopPlant(RobotPlant):
@@ -31,7 +32,9 @@ class LoopPlant(RobotPlant):
         h = self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)], wrenches=wrenches)
         M = self._traced("mass_matrix", [q])
         free = tau + element_forces(self.subject.tree, q, v) - h
-        return constrained_acceleration(self.subject, self.subject.tree, q, v, free, M, SX(ALPHA))[0]
+        return constrained_acceleration(self.subject, self.subject.tree, q, v, free, M, SX(ALPHA))[
+            0
+        ]
 
     def responses(self, q: SX, t: SX, places: tuple[int, ...]) -> list[SX]:
         return Plant.responses(self, q, t, places)  # M alone does not know the loops
@@ -40,7 +43,9 @@ class LoopPlant(RobotPlant):
         return self._traced("inverse_dynamics", [q, v, a]) - element_forces(self.subject.tree, q, v)
 
     def gravity(self, q: SX, t: SX) -> SX:
-        return self._traced("gravity_torque", [q]) - element_forces(self.subject.tree, q, SX.zeros(self.nv))
+        return self._traced("gravity_torque", [q]) - element_forces(
+            self.subject.tree, q, SX.zeros(self.nv)
+        )
 
     def energy(self, q: SX, v: SX, t: SX) -> SX:
         kinetic, potential = self._all("energy", [q, v])

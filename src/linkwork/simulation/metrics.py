@@ -1,4 +1,5 @@
-"""Metrics: figures of merit of a run, reduced inside the loop, so that ten thousand runs need no rows."""
+"""Metrics: figures of merit of a run, reduced inside the loop,
+so that ten thousand runs need no rows."""
 
 from __future__ import annotations
 
@@ -31,11 +32,13 @@ OF_EACH = ("absolute_error", "timed_error", "max_error", "peak")
 class Metrics:
     """Errors against a target and efforts of the control, over the integrator's own rows.
 
-    target   as for a controller: configuration, function of time, PerStep rows; with a frame: numbers of its axes
+    target   as for a controller: configuration, function of time, PerStep rows; with a frame:
+             numbers of its axes
     frame    compare the frame along `axes` (world x, y, z, rotation vector) instead of the joints
-    Results, by name: squared_error (...,) [ISE, summed over axes], absolute_error (..., n) [IAE], timed_error (..., n)
-    [ITAE], max_error (..., n), effort (...,) [sum of integrals of tau^2], peak (..., n) [largest |tau|], energy (...,)
-    [integral of |tau v|], and the time `duration` they are taken over.
+    Results, by name: squared_error (...,) [ISE, summed over axes], absolute_error (..., n) [IAE],
+    timed_error (..., n) [ITAE], max_error (..., n), effort (...,) [sum of integrals of tau^2], peak
+    (..., n) [largest |tau|], energy (...,) [integral of |tau v|], and the time `duration` they are
+    taken over.
     """
 
     of_a_run: ClassVar[tuple[str, ...]] = ("source",)
@@ -68,7 +71,15 @@ class Metrics:
         return self.space.split(plant.compute(self.space, q, target), plant.nv)[0]
 
     def row(
-        self, plant: Plant, t: Any, q: Any, v: Any, tau: Any, p: Mapping[str, Any], weight: Any, since: Any
+        self,
+        plant: Plant,
+        t: Any,
+        q: Any,
+        v: Any,
+        tau: Any,
+        p: Mapping[str, Any],
+        weight: Any,
+        since: Any,
     ) -> dict[str, Any]:
         """What one row adds: weight is the step [s], or 0 for a row that does not count."""
         e = self.error(plant, t, q, p)

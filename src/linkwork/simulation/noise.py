@@ -1,7 +1,9 @@
-"""Noise: counter-based random numbers in exact double arithmetic, the same on symbols, numbers, lanes and threads.
+"""Noise: counter-based random numbers in exact double arithmetic, the same on symbols, numbers,
+lanes and threads.
 
-A number is a hash of (seed, sample, channel): cubes in the field of the prime 67 108 859, whose products stay below
-2^53 and are therefore exact. Cubing permutes that field (3 does not divide p - 1), as in the cipher MiMC.
+A number is a hash of (seed, sample, channel): cubes in the field of the prime 67 108 859, whose
+products stay below 2^53 and are therefore exact. Cubing permutes that field
+(3 does not divide p - 1), as in the cipher MiMC.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Numeric: a plant whose functions take and give numbers, each compiled on first use and kept with its owner."""
+"""Numeric: a plant whose functions take and give numbers,
+each compiled on first use and kept with its owner."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class NumericPlant(Plant):
         return self._call("acceleration", shapes, q, v, tau, t, wrenches=wrenches)
 
     def inverse(self, q: Any, v: Any, a: Any, t: Any) -> Any:
-        return self._call("inverse", {"q": self.nq, "v": self.nv, "a": self.nv, "t": ()}, q, v, a, t)
+        return self._call(
+            "inverse", {"q": self.nq, "v": self.nv, "a": self.nv, "t": ()}, q, v, a, t
+        )
 
     def gravity(self, q: Any, t: Any) -> Any:
         return self._call("gravity", {"q": self.nq, "t": ()}, q, t)
@@ -46,10 +49,16 @@ class NumericPlant(Plant):
         return float(self._call("external_power", shapes, q, v, t, wrenches=wrenches)[0])
 
     def integrate(self, q: Any, dv: Any) -> Any:
-        return q + dv if self.flat else self._call("integrate", {"q": self.nq, "dv": self.nv}, q, dv)
+        return (
+            q + dv if self.flat else self._call("integrate", {"q": self.nq, "dv": self.nv}, q, dv)
+        )
 
     def difference(self, q0: Any, q1: Any) -> Any:
-        return q1 - q0 if self.flat else self._call("difference", {"q0": self.nq, "q1": self.nq}, q0, q1)
+        return (
+            q1 - q0
+            if self.flat
+            else self._call("difference", {"q0": self.nq, "q1": self.nq}, q0, q1)
+        )
 
     def rate(self, q: Any, v: Any) -> Any:
         return v if self.flat else self._call("rate", {"q": self.nq, "v": self.nv}, q, v)
@@ -65,29 +74,39 @@ class NumericPlant(Plant):
             names, count = tuple(self.parameters), len(values)
 
             def trace(*x: SX) -> SX:
-                return what(self.symbolic.carrying(dict(zip(names, x[count:], strict=True))), *x[:count])
+                return what(
+                    self.symbolic.carrying(dict(zip(names, x[count:], strict=True))), *x[:count]
+                )
 
             shapes: dict[str, Any] = {f"x{k}": x.shape for k, x in enumerate(values)}
             shapes |= {name: x.shape[-1] for name, x in self.parameters.items()}
-            kernel = self._kernels[key] = compiled(trace, shapes, type(what).__name__).caller(Context(self.who))
-        return np.atleast_1d(kernel(*values, *[np.asarray(x, dtype=float) for x in self.parameters.values()]))
+            kernel = self._kernels[key] = compiled(trace, shapes, type(what).__name__).caller(
+                Context(self.who)
+            )
+        return np.atleast_1d(
+            kernel(*values, *[np.asarray(x, dtype=float) for x in self.parameters.values()])
+        )
 
     def neutral(self) -> Any:
         return self.symbolic.neutral()
 
-    def _call(self, name: str, shapes: dict[str, Any], *args: Any, wrenches: Wrenches | None = None) -> Any:
-        """A method of the plant by its name; external forces and parameters follow its arguments."""
+    def _call(
+        self, name: str, shapes: dict[str, Any], *args: Any, wrenches: Wrenches | None = None
+    ) -> Any:
+        """A method of the plant by its name; external forces and parameters follow its
+        arguments."""
         forces = wrenches or {}
         key = (name, *[(at, len(x)) for at, x in forces.items()]) if forces else name
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = self._kernels[key] = self._compiled(name, shapes, wrenches)
         inputs = (*args, *forces.values(), *self.parameters.values())
-        return np.atleast_1d(
-            kernel(*[np.asarray(x, dtype=float) for x in inputs])
-        )  # one number is a vector of one here
+        # one number is a vector of one here
+        return np.atleast_1d(kernel(*[np.asarray(x, dtype=float) for x in inputs]))
 
-    def _compiled(self, name: str, shapes: dict[str, Any], wrenches: Wrenches | None) -> Callable[..., Any]:
+    def _compiled(
+        self, name: str, shapes: dict[str, Any], wrenches: Wrenches | None
+    ) -> Callable[..., Any]:
         forces, n = wrenches or {}, len(shapes)
         m = n + len(forces)
 

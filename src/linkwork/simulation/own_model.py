@@ -14,14 +14,16 @@ from linkwork.simulation.plants import plant_of
 class OwnModel:
     """Another robot or System with the same coordinates: other masses, no payload, no spring.
 
-    Its equations are constants of the compiled loop; a law asks for `instead_of(plant)`, over symbols or numbers.
+    Its equations are constants of the compiled loop; a law asks for `instead_of(plant)`, over
+    symbols or numbers.
     """
 
     def __init__(self, mechanism: Any, plant: Plant, who: str) -> None:
         self.plant = plant_of(mechanism)
         if (self.plant.nq, self.plant.v_names) != (plant.nq, plant.v_names):
             raise InvalidInput(
-                f"{who}: model is {self.plant.who} with the coordinates {', '.join(self.plant.v_names)}, expected "
+                f"{who}: model is {self.plant.who} with the coordinates "
+                f"{', '.join(self.plant.v_names)}, expected "
                 f"those of {plant.who}: {', '.join(plant.v_names)}"
             )
         self._numeric: NumericPlant | None = None

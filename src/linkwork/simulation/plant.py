@@ -1,4 +1,5 @@
-"""Plant: what can be simulated, as functions over symbols; robot_plant.py and system_plant.py have the equations."""
+"""Plant: what can be simulated, as functions over symbols;
+robot_plant.py and system_plant.py have the equations."""
 
 from __future__ import annotations
 
@@ -19,8 +20,10 @@ class Plant:
 
     quaternions      where they stand in q; flat: there are none, and v is the derivative of q
     time_dependent   t enters the equations explicitly
-    sharing          accelerations by the mass matrix that inverse dynamics shares, instead of the shortest way
-    parameters       numbers (..., n) in the equations that a run gives beside the state; see `carrying`
+    sharing          accelerations by the mass matrix that inverse dynamics shares, instead of the
+                     shortest way
+    parameters       numbers (..., n) in the equations that a run gives beside the state; see
+                     `carrying`
     """
 
     who: str
@@ -49,7 +52,8 @@ class Plant:
         raise NotImplementedError
 
     def responses(self, q: Any, t: Any, places: tuple[int, ...]) -> list[Any]:
-        """What one more unit of force on each of these coordinates adds to the accelerations: columns (nv) of M^-1.
+        """What one more unit of force on each of these coordinates adds to the accelerations:
+        columns (nv) of M^-1.
 
         Accelerations are linear in the forces, also where loops are closed.
         """
@@ -96,7 +100,8 @@ class Plant:
         raise NotPossible(f"{self.who} has no frames, only coordinates")
 
     def jacobian(self, q: Any, frame: str) -> Any:
-        """(6, nv): linear and angular velocity of a frame in world axes for joint velocities, over symbols."""
+        """(6, nv): linear and angular velocity of a frame in world axes for joint velocities,
+        over symbols."""
         raise NotPossible(f"{self.who} has no frames, only coordinates")
 
     def mass_matrix(self, q: Any, t: Any) -> Any:
@@ -108,7 +113,8 @@ class Plant:
         raise NotPossible(f"{self.who} has no Coriolis matrix")
 
     def compute(self, what: Callable[..., Any], *arguments: Any) -> Any:
-        """what(plant, *arguments), a column; `what` writes it over symbols, and is a key (frozen, hashable)."""
+        """what(plant, *arguments), a column; `what` writes it over symbols,
+        and is a key (frozen, hashable)."""
         return what(self, *arguments)
 
     def neutral(self) -> Any:

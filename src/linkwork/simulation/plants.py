@@ -25,17 +25,22 @@ def plant_of(
     payload: Payload | Sequence[Payload] | None = None,
     variables: Mapping[str, Any] | None = None,
 ) -> Plant:
-    """The plant of a robot, its subject, or a System; variables: live ones as numbers of the run."""
+    """The plant of a robot, its subject, or a System; variables: live ones as numbers of the
+    run."""
     payloads = carried(payload, "simulate")
     if isinstance(mechanism, System):
         if payloads:
             raise InvalidInput("simulate: a System takes no payload; add a body instead")
         if variables is not None:
-            raise InvalidInput("simulate: variables are those of a robot's description; a System has parameters")
+            raise InvalidInput(
+                "simulate: variables are those of a robot's description; a System has parameters"
+            )
         return SystemPlant(mechanism)
     subject = getattr(mechanism, "subject", mechanism)
     if not isinstance(subject, Subject):
-        raise InvalidInput(f"simulate: got {type(mechanism).__name__}, expected a Robot or a System")
+        raise InvalidInput(
+            f"simulate: got {type(mechanism).__name__}, expected a Robot or a System"
+        )
     payloads = on_bodies(subject, payloads)
     for held in payloads:
         _check_payload(held, subject)
@@ -43,7 +48,8 @@ def plant_of(
         return RobotPlant(subject, payloads, variables)
     if variables is not None:
         raise NotPossible(
-            f'simulate: variables of robot "{subject.model.name}": with loops, springs or dampers they cannot differ '
+            f'simulate: variables of robot "{subject.model.name}": with loops, springs or dampers '
+            "they cannot differ "
             "between runs of one compiled loop; use robot.with_variables(...)"
         )
     return LoopPlant(subject, payloads)
@@ -53,4 +59,7 @@ def _check_payload(payload: Payload, subject: Subject) -> None:
     bodies = [body.name for body in subject.model.bodies]
     if payload.body not in bodies:
         known = did_you_mean(str(payload.body), bodies)
-        raise UnknownName(f'simulate: payload on unknown body "{payload.body}" of robot "{subject.model.name}"{known}')
+        raise UnknownName(
+            f'simulate: payload on unknown body "{payload.body}" of robot '
+            f'"{subject.model.name}"{known}'
+        )

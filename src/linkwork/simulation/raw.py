@@ -14,7 +14,8 @@ from linkwork.simulation.plant import Plant
 class Raw:
     """Rows of B samples at common times; rows a sample did not reach are NaN.
 
-    time (T,); q (B, T, nq), v, tau (B, T, nv), works (B, T, 4); end (B,) time reached; failure: sample -> why it ended;
+    time (T,); q (B, T, nq), v, tau (B, T, nv), works (B, T, 4); end (B,) time reached; failure:
+    sample -> why it ended;
     metrics: figures (B, n) by name
     """
 
@@ -38,7 +39,9 @@ class Raw:
     def thin(self, every: int) -> None:
         """Keep every so many rows."""
         self.time = self.time[::every]
-        self.q, self.v, self.tau, self.works = (x[:, ::every] for x in (self.q, self.v, self.tau, self.works))
+        self.q, self.v, self.tau, self.works = (
+            x[:, ::every] for x in (self.q, self.v, self.tau, self.works)
+        )
 
 
 def shown(x: np.ndarray) -> str:
@@ -47,8 +50,15 @@ def shown(x: np.ndarray) -> str:
     return f"[{text}{', ...' if np.size(x) > 8 else ''}]"
 
 
-def not_finite(plant: Plant, t: float, q: np.ndarray, v: np.ndarray, h: float, told: str = "") -> str:
-    """The sentence for a step of h that gave no finite state; told: what a user's function is to blame for."""
-    cause = told or plant.diagnosis(q, v, t) or f"the step of {h:g} s is too large, or the motion has no continuation"
+def not_finite(
+    plant: Plant, t: float, q: np.ndarray, v: np.ndarray, h: float, told: str = ""
+) -> str:
+    """The sentence for a step of h that gave no finite state; told:
+    what a user's function is to blame for."""
+    cause = (
+        told
+        or plant.diagnosis(q, v, t)
+        or f"the step of {h:g} s is too large, or the motion has no continuation"
+    )
     last = f"the last finite one is q = {shown(q)}, v = {shown(v)}"
     return f"the state is not finite after t = {t:.6g} s; {last}: {cause}"

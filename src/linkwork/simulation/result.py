@@ -16,16 +16,20 @@ from linkwork.simulation.events import Crossing
 
 @dataclass(frozen=True)
 class Simulation(Tabular, Mapping[str, np.ndarray]):
-    """A motion, or a batch of motions, over time; result["q.elbow"], result["energy.total"], ... are columns (..., T).
+    """A motion, or a batch of motions, over time; result["q.elbow"], result["energy.total"], ...
+    are columns (..., T).
 
     time          (T,) [s]
-    q, v, tau     (..., T, nq), (..., T, nv), (..., T, nv): configuration, velocity, force of the control
+    q, v, tau     (..., T, nq), (..., T, nv), (..., T, nv): configuration, velocity, force of the
+                  control
     columns       every column by name, in order; rows after a sample's end are NaN
     events        what happened, in order of time
-    success       (...,) whether the sample ran to its end or to a terminal event; reason (...,) in words
+    success       (...,) whether the sample ran to its end or to a terminal event; reason (...,) in
+                  words
     end           (...,) the time each sample reached
     method, step  the integrator and its step [s] (None: adaptive)
-    foreseen      what was known before the run to go wrong (a sampled damper that is unstable), in words; also logged
+    foreseen      what was known before the run to go wrong (a sampled damper that is unstable), in
+                  words; also logged
     metrics       figures (...,) or (..., n) by name, where the run was asked for them
     where         "machine code", or "Python" where something could not be traced; why says what
     """
@@ -48,7 +52,9 @@ class Simulation(Tabular, Mapping[str, np.ndarray]):
 
     def __getitem__(self, column: str) -> np.ndarray:
         if column not in self.columns:
-            raise UnknownName(f'simulation has no column "{column}"{did_you_mean(column, self.columns)}')
+            raise UnknownName(
+                f'simulation has no column "{column}"{did_you_mean(column, self.columns)}'
+            )
         return self.columns[column]
 
     def __contains__(self, column: object) -> bool:
@@ -68,7 +74,8 @@ class Simulation(Tabular, Mapping[str, np.ndarray]):
         good = "" if self.success.all() else f", {int((~self.success).sum())} failed"
         step = "adaptive" if self.step is None else f"step {self.step:g} s"
         return (
-            f"<Simulation {batch}{float(self.time[0]):g} to {float(self.time[-1]):g} s, {len(self.time)} rows, "
+            f"<Simulation {batch}{float(self.time[0]):g} to {float(self.time[-1]):g} s, "
+            f"{len(self.time)} rows, "
             f"{self.method}, {step}{good}>"
         )
 
@@ -79,7 +86,8 @@ class Simulation(Tabular, Mapping[str, np.ndarray]):
 
     @property
     def motion(self) -> dict[str, np.ndarray]:
-        """Arrays "time", "q", "v" of one run, as `robot.analyse` and `robot.show(motion=...)` take them."""
+        """Arrays "time", "q", "v" of one run, as `robot.analyse` and `robot.show(motion=...)` take
+        them."""
         if self.success.ndim:
             raise InvalidInput("motion: this is a batch of runs, expected one of it")
         rows = self.time <= self.end + 1e-12

@@ -24,25 +24,35 @@ from linkwork.subject import Subject
 class RobotPlant(Plant):
     """A robot: its quantities traced and inlined, payloads as parameters.
 
-    variables   values of live variables, which then are parameters of a run too; left out: their present values are
-                constants of the equations
+    variables   values of live variables, which then are parameters of a run too; left out: their
+                present values are constants of the equations
     """
 
     def __init__(
-        self, subject: Subject, payloads: Sequence[Payload] = (), variables: Mapping[str, Any] | None = None
+        self,
+        subject: Subject,
+        payloads: Sequence[Payload] = (),
+        variables: Mapping[str, Any] | None = None,
     ) -> None:
         self.subject, self.bodies = subject, tuple(held.body for held in payloads)
         self.loads = tuple(f"payload{k}" for k in range(len(payloads)))
-        self.parameters = {name: _flat(held) for name, held in zip(self.loads, payloads, strict=True)}
+        self.parameters = {
+            name: _flat(held) for name, held in zip(self.loads, payloads, strict=True)
+        }
         self.varies = variables is not None
         if variables is not None:
             self.parameters["variables"] = _values(subject, variables)
         self.who = f'robot "{subject.model.name}"'
         if subject.model.kinematic_only:
-            raise NotPossible(f"simulate: {self.who} is kinematic only: no mass properties are published for it")
+            raise NotPossible(
+                f"simulate: {self.who} is kinematic only: no mass properties are published for it"
+            )
         self.nq, self.nv = subject.nq, subject.nv
-        self.q_names, self.v_names, self.quaternions = subject.once((_named,), lambda: _named(subject))
-        # Traces belong to the subject: the next plant of the same robot and carried bodies finds them.
+        self.q_names, self.v_names, self.quaternions = subject.once(
+            (_named,), lambda: _named(subject)
+        )
+        # Traces belong to the subject: the next plant of the same robot and carried bodies finds
+        # them.
         self._functions: dict[Any, casadi.Function] = subject.once((type(self), self.bodies), dict)
 
     def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
@@ -52,12 +62,16 @@ class RobotPlant(Plant):
         return self._traced("forward_dynamics", [q, v, tau], wrenches=wrenches)
 
     def responses(self, q: SX, t: SX, places: tuple[int, ...]) -> list[SX]:
-        columns = factored(self._traced("mass_matrix", [q])).solve(SX(np.eye(self.nv)[:, list(places)]))
+        columns = factored(self._traced("mass_matrix", [q])).solve(
+            SX(np.eye(self.nv)[:, list(places)])
+        )
         return [columns[:, k] for k in range(len(places))]
 
     def inverse(self, q: SX, v: SX, a: SX, t: SX) -> SX:
         if self.sharing:
-            return self._traced("mass_matrix", [q]) @ a + self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)])
+            return self._traced("mass_matrix", [q]) @ a + self._traced(
+                "inverse_dynamics", [q, v, SX(self.nv, 1)]
+            )
         return self._traced("inverse_dynamics", [q, v, a])
 
     def gravity(self, q: SX, t: SX) -> SX:
@@ -109,7 +123,8 @@ class RobotPlant(Plant):
         return f(q) @ v
 
     def pulled(self, d: SX, v: SX) -> SX:
-        """v + [d, v] / 2 + [d, [d, v]] / 12: the first terms of the inverse of the exponential's derivative.
+        """v + [d, v] / 2 + [d, [d, v]] / 12: the first terms of the inverse of the exponential's
+        derivative.
 
         Their error is of fourth order in d, which keeps a Runge-Kutta step of fourth order
         (Munthe-Kaas; [Hairer2006] section IV.8).
@@ -136,11 +151,20 @@ class RobotPlant(Plant):
 
     def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
         state = {"q": q, "v": v, "tau": np.zeros(self.nv)}
-        loads = [(body, self.parameters[name]) for body, name in zip(self.bodies, self.loads, strict=True)]
+        loads = [
+            (body, self.parameters[name])
+            for body, name in zip(self.bodies, self.loads, strict=True)
+        ]
         held = [Payload(body, x[0], x[1:4], x[4:].reshape(3, 3)) for body, x in loads]
-        variables = dict(zip(self.subject.live, self.parameters["variables"], strict=True)) if self.varies else None
+        variables = (
+            dict(zip(self.subject.live, self.parameters["variables"], strict=True))
+            if self.varies
+            else None
+        )
         try:
-            quantities.evaluate(self.subject, "forward_dynamics", state, payload=held, variables=variables)
+            quantities.evaluate(
+                self.subject, "forward_dynamics", state, payload=held, variables=variables
+            )
         except ComputationError as error:
             reason = quantities.explained(error, self.subject, "forward_dynamics", q, payload=held)
             return "" if reason is error else str(reason)
@@ -157,18 +181,32 @@ class RobotPlant(Plant):
     def key(self) -> str | None:
         known = keys.is_own(type(self))
         # numbers of variables that vary are none of the equations'
-        return keys.key(type(self), self.subject.identity, self.bodies, self.varies) if known else None
+        return (
+            keys.key(type(self), self.subject.identity, self.bodies, self.varies) if known else None
+        )
 
     def force_size(self, name: str, size: int) -> None:
         self.subject.place_of(name)
         if size != 6:
-            raise InvalidInput(f'simulate: force on "{name}" has {size} elements, expected 6 (force, moment)')
+            raise InvalidInput(
+                f'simulate: force on "{name}" has {size} elements, expected 6 (force, moment)'
+            )
 
-    def _traced(self, name: str, arguments: list[SX], frame: str | None = None, wrenches: Wrenches | None = None) -> SX:
+    def _traced(
+        self,
+        name: str,
+        arguments: list[SX],
+        frame: str | None = None,
+        wrenches: Wrenches | None = None,
+    ) -> SX:
         return self._all(name, arguments, frame, wrenches)[0]
 
     def _all(
-        self, name: str, arguments: list[SX], frame: str | None = None, wrenches: Wrenches | None = None
+        self,
+        name: str,
+        arguments: list[SX],
+        frame: str | None = None,
+        wrenches: Wrenches | None = None,
     ) -> list[SX]:
         forces = tuple(wrenches or ())
         dynamic = quantities.quantity(name).dynamic
@@ -177,7 +215,9 @@ class RobotPlant(Plant):
             bodies = self.bodies if dynamic else ()
             self._functions[key] = quantities.trace(self.subject, name, frame, forces, bodies)
         values = (
-            casadi.vertsplit(SX(self.parameters["variables"])) if self.varies else self.subject.variable_values(None)
+            casadi.vertsplit(SX(self.parameters["variables"]))
+            if self.varies
+            else self.subject.variable_values(None)
         )
         inputs: list[Any] = [*arguments, *values, *(wrenches or {}).values()]
         for name_of_load in self.loads if dynamic else ():
@@ -191,7 +231,8 @@ def _values(subject: Subject, variables: Mapping[str, Any]) -> np.ndarray:
     """Live variables (..., n) in their order."""
     if not subject.live:
         raise InvalidInput(
-            f'simulate: variables: robot "{subject.model.name}" has no live variables; load it with live=[...]'
+            f'simulate: variables: robot "{subject.model.name}" has no live variables; load it '
+            "with live=[...]"
         )
     named = zip(subject.live, subject.variable_values(variables), strict=True)
     values = {name: as_doubles(x, f'simulate: variables["{name}"]') for name, x in named}
@@ -205,7 +246,9 @@ def _values(subject: Subject, variables: Mapping[str, Any]) -> np.ndarray:
 def _named(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...], tuple[slice, ...]]:
     """Names of the entries of q and of v, and where in q the quaternions are."""
     q_names, v_names = (tuple(coordinate_names(subject, positions)) for positions in (True, False))
-    turning = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
+    turning = tuple(
+        slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv
+    )
     return q_names, v_names, turning
 
 
@@ -213,6 +256,8 @@ def _flat(payload: Payload) -> np.ndarray:
     """Mass, centre of mass and inertia by rows (..., 13)."""
     who = f'simulate: payload on "{payload.body}"'
     mass, com, inertia = (as_doubles(x, who) for x in payload.arrays())
-    lead = broadcast({"mass": mass.shape, "com": com.shape[:-1], "inertia": inertia.shape[:-2]}, who)
+    lead = broadcast(
+        {"mass": mass.shape, "com": com.shape[:-1], "inertia": inertia.shape[:-2]}, who
+    )
     parts = (mass[..., None], com, inertia.reshape(*inertia.shape[:-2], 9))
     return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)

@@ -1,4 +1,5 @@
-"""simulate: motion over time of robots and systems, with controllers, forces, events and energy accounts."""
+"""simulate: motion over time of robots and systems, with controllers, forces,
+events and energy accounts."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ MOST_IN_PYTHON = 10**9
 """Steps of a law or event that cannot be compiled: a day of work and more."""
 SHORTEST = 1e-100
 """Duration [s] below which squares of steps are no numbers any more."""
-_WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
+# a duration may miss a whole number of steps by this part of a step: decimals are not binary
+_WHOLE = 1e-6
 
 
 def simulate(
@@ -70,38 +72,47 @@ def simulate(
     progress: bool | Callable[[int, int], None] = False,
     time_limit: float | None = None,
 ) -> Simulation:
-    """The motion of a Robot or a System from a state, or from a batch of states (..., nq), (..., nv).
+    """The motion of a Robot or a System from a state, or from a batch of states (..., nq),
+    (..., nv).
 
-    method    "dop853" or "lsoda" (adaptive, relative error `tolerance`), "rk4" or "semi_implicit_euler" (fixed
-              `step` [s], a whole trajectory in machine code, batches on all lanes and threads). Default: dop853 for
-              one state without `step` (lsoda where there is dry friction), else rk4.
-    sample    time between rows of the result [s] (a multiple of step); default: every step, or a thousandth of the
-              duration for adaptive methods
-    control   a controller (PD, PID, GravityCompensation, ComputedTorque, sums of them, Saturated, Sampled) or a
-              function tau(t, q, v). What CasADi can trace runs inside machine code; anything else runs step by step in
-              Python, and the result says so (`where`, `why`).
-    forces    {body or frame: force}: six numbers (force, moment; world axes, at that origin), a function of time that
-              gives them, or PerStep rows; on bodies of a System three numbers will do
-    disturbance  joint forces [N m, N] that no controller knows: numbers (..., nv), a function of time, PerStep rows
-    payload   a Payload or several, the same for all samples or a batch that broadcasts with the states; new numbers
-              compile nothing. GravityCompensation and ComputedTorque know what their sample carries; a function
-              tau(t, q, v) knows what it is told.
+    method    "dop853" or "lsoda" (adaptive, relative error `tolerance`), "rk4" or
+              "semi_implicit_euler" (fixed `step` [s], a whole trajectory in machine code, batches
+              on all lanes and threads). Default: dop853 for one state without `step`
+              (lsoda where there is dry friction), else rk4.
+    sample    time between rows of the result [s] (a multiple of step); default: every step, or a
+              thousandth of the duration for adaptive methods
+    control   a controller (PD, PID, GravityCompensation, ComputedTorque, sums of them, Saturated,
+              Sampled) or a function tau(t, q, v). What CasADi can trace runs inside machine code;
+              anything else runs step by step in Python, and the result says so (`where`, `why`).
+    forces    {body or frame: force}: six numbers (force, moment; world axes, at that origin), a
+              function of time that gives them, or PerStep rows; on bodies of a System three numbers
+              will do
+    disturbance  joint forces [N m, N] that no controller knows: numbers (..., nv), a function of
+                 time, PerStep rows
+    payload   a Payload or several, the same for all samples or a batch that broadcasts with the
+              states; new numbers compile nothing. GravityCompensation and ComputedTorque know what
+              their sample carries; a function tau(t, q, v) knows what it is told.
     variables {name: (...)}: live variables of the robot, also batches; new values compile nothing
-    friction  damping and dry friction of the robot's description; False leaves them out; Viscous, Coulomb, Stribeck,
-              LuGre, or several of them, take their place. Fixed steps hold dry friction
-              exactly (a joint that sticks stands still); adaptive methods smooth it below 1e-4 rad/s or m/s
+    friction  damping and dry friction of the robot's description; False leaves them out; Viscous,
+              Coulomb, Stribeck, LuGre, or several of them, take their place. Fixed steps hold dry
+              friction exactly (a joint that sticks stands still); adaptive methods smooth it below
+              1e-4 rad/s or m/s
     sensors   Encoder: what sampled laws are told of the state; left out they know it exactly
-    drives    control.JointDrives: motors, current loops, voltage limits and gears between the law and the joints;
-              tau of the result is then what reaches the joints
-    stops     EndStop for coordinates that reach the end of their range; events: Event, watched for their zeros
-    energy_tolerance  part of the energy moved by which the balance of energies may be off before a fixed step counts as
+    drives    control.JointDrives: motors, current loops, voltage limits and gears between the law
+              and the joints; tau of the result is then what reaches the joints
+    stops     EndStop for coordinates that reach the end of their range; events: Event, watched for
+              their zeros
+    energy_tolerance  part of the energy moved by which the balance of energies may be off before a
+                      fixed step counts as
               too large
-    failures  "raise": SimulationStopped with the sentence and `.partial`, everything computed until then; "keep": the
-              result, with success and reason for every sample
-    metrics   Metrics: figures of the run, computed beside it over the integrator's rows (fixed steps); the result's
-              `metrics`. record=False keeps the first and the last row only: ten thousand runs then need no memory.
+    failures  "raise": SimulationStopped with the sentence and `.partial`, everything computed until
+              then; "keep": the result, with success and reason for every sample
+    metrics   Metrics: figures of the run, computed beside it over the integrator's rows
+              (fixed steps); the result's `metrics`. record=False keeps the first and the last row
+              only: ten thousand runs then need no memory.
     time_limit  seconds after which it ends with NotPossible; None: as long as it takes
-    progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
+    progress  True shows a bar while it runs, on the error stream; a function is called with
+              (rows done, all rows)
     """
     # what moves, from where, and what acts on it
     plant = plant_of(mechanism, payload, variables)
@@ -127,12 +138,17 @@ def simulate(
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
-    lasts = _positive("duration", duration), _positive("step", DEFAULT_STEP if step is None else step)
+    lasts = (
+        _positive("duration", duration),
+        _positive("step", DEFAULT_STEP if step is None else step),
+    )
     foreseen = foresee(plant, bound, q0[0], start, *lasts) if len(q0) else ""
     # the run itself
     if adaptive_method:
         h, times = None, _times(duration, sample, start)
-        deadlines.check_steps(lasts[0] * len(q0), "simulate", MOST_IN_PYTHON, "; adaptive ones take a second at most")
+        deadlines.check_steps(
+            lasts[0] * len(q0), "simulate", MOST_IN_PYTHON, "; adaptive ones take a second at most"
+        )
         _check_memory(plant, len(q0) * len(times), False)
         with (
             counted(progress, "simulating", len(times) * len(q0)) as tick,
@@ -149,11 +165,16 @@ def simulate(
         where = "Python" if why else "machine code"
         runner = stepwise.run if why else fixed.run
         if why:
-            deadlines.check_steps(steps * len(q0), "simulate", MOST_IN_PYTHON, "; a law or event runs in Python")
+            deadlines.check_steps(
+                steps * len(q0), "simulate", MOST_IN_PYTHON, "; a law or event runs in Python"
+            )
         whole = bool(watched)  # then every step is kept, not every row alone
         _check_memory(plant, len(q0) * ((steps if whole else steps // every) + 1), whole)
         total = (steps + 1) * (len(q0) if why else 1)
-        with counted(progress, "simulating", total) as tick, deadlines.time_limit(time_limit, "simulate"):
+        with (
+            counted(progress, "simulating", total) as tick,
+            deadlines.time_limit(time_limit, "simulate"),
+        ):
             raw = runner(loop, q0, v0, start, h, steps, every, tick)
     return _result(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
 
@@ -168,7 +189,9 @@ def _fixed_steps(
     if sample is not None:
         every = _whole(sample, h, "sample", "step")
         if steps % every:
-            raise InvalidInput(f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s")
+            raise InvalidInput(
+                f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s"
+            )
     return h, steps, every if record else steps
 
 
@@ -187,7 +210,8 @@ def _result(
     columns = columns_of(plant.q_names, plant.v_names, raw.time, q=raw.q, v=raw.v, tau=raw.tau)
     columns |= accounts.energies(plant, raw.time, raw.q, raw.v, raw.works)
     if plant.time_dependent:
-        del columns["energy.balance"]  # what moves a mechanism by the clock does work that no column counts
+        # what moves a mechanism by the clock does work that no column counts
+        del columns["energy.balance"]
     elif h is not None:
         _judge_step(raw, columns, h, tolerance)
     reason = np.full(len(raw.q), "", dtype=object)
@@ -242,7 +266,8 @@ def _judge_step(raw: Raw, columns: dict[str, np.ndarray], h: float, tolerance: f
         off = columns["energy.balance"][sample, k]
         q, v = raw.q[sample, k], raw.v[sample, k]
         raw.failure[int(sample)] = (
-            f"the energies are off by {off:.3g} J at t = {raw.time[k]:.6g} s in q = {np.round(q, 4).tolist()}, "
+            f"the energies are off by {off:.3g} J at t = {raw.time[k]:.6g} s in q = "
+            f"{np.round(q, 4).tolist()}, "
             f"v = {np.round(v, 4).tolist()}: the step of {h:g} s is too large"
         )
         raw.end[sample] = raw.time[k]
@@ -258,27 +283,36 @@ def _placed(crossing: Crossing, batch: tuple[int, ...]) -> Crossing:
     return Crossing(crossing.name, crossing.time, crossing.q, crossing.v, at)
 
 
-def _initial(plant: Plant, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+def _initial(
+    plant: Plant, q: Any, v: Any, t: float
+) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     q0 = as_doubles(plant.neutral() if q is None else q, "simulate: q")
     v0 = as_doubles(np.zeros(plant.nv) if v is None else v, "simulate: v")
     for name, x, n in (("q", q0, plant.nq), ("v", v0, plant.nv)):
         if x.ndim < 1 or x.shape[-1] != n:
-            raise InvalidInput(f"simulate: {name} has shape {x.shape}, expected (..., {n}): {plant.who}")
+            raise InvalidInput(
+                f"simulate: {name} has shape {x.shape}, expected (..., {n}): {plant.who}"
+            )
         if not np.isfinite(x).all():
-            raise InvalidInput(f"simulate: {name} contains {x[~np.isfinite(x)][0]}, expected finite numbers")
+            raise InvalidInput(
+                f"simulate: {name} contains {x[~np.isfinite(x)][0]}, expected finite numbers"
+            )
     try:
         batch = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
     except ValueError:
         raise InvalidInput(f"simulate: q {q0.shape} and v {v0.shape} do not broadcast") from None
     for at in plant.quaternions:
         if (np.abs((q0[..., at] ** 2).sum(-1) - 1) > 2e-6).any():
-            raise InvalidInput("simulate: the quaternion of a floating or ball joint in q is off unit length")
+            raise InvalidInput(
+                "simulate: the quaternion of a floating or ball joint in q is off unit length"
+            )
     if isinstance(plant, SystemPlant) and plant.system.constraints:
         phi, rate = plant.system.constraint_residual(q0, v0, t)
         worst = max(np.abs(phi).max(initial=0.0), np.abs(rate).max(initial=0.0))
         if worst > 1e-6:
             raise InvalidInput(
-                f"simulate: the initial state breaks the constraints of {plant.who} by {worst:.3g}; "
+                f"simulate: the initial state breaks the constraints of {plant.who} by "
+                f"{worst:.3g}; "
                 "q, v = system.consistent(q, v) gives the nearest state that obeys them"
             )
     if words := plant.refusal(q0, v0):
@@ -292,7 +326,10 @@ def _method(method: str | None, step: float | None, batch: bool, dry: bool) -> t
         method = "rk4" if step is not None or batch else adaptive_method
     choice(method, (*adaptive.METHODS, *STEPPERS), "simulate: method")
     if method in adaptive.METHODS and step is not None:
-        raise InvalidInput(f'simulate: step is given, but "{method}" chooses its own; use tolerance, or method="rk4"')
+        raise InvalidInput(
+            f'simulate: step is given, but "{method}" chooses its own; use tolerance, or '
+            'method="rk4"'
+        )
     return method in adaptive.METHODS, method
 
 
@@ -302,14 +339,18 @@ def _control(control: Any, plant: Plant) -> Bound:
     bound = as_controller(control).bound(plant)
     if bound.past:
         needy = type(control).__name__
-        raise InvalidInput(f"simulate: {needy} needs samples of the past; put it inside Sampled(law, period)")
+        raise InvalidInput(
+            f"simulate: {needy} needs samples of the past; put it inside Sampled(law, period)"
+        )
     return bound
 
 
 def _in_steps(loop: StepLoop, h: float) -> None:
     """Periods, delays and offsets of sampled laws as numbers of steps, which the run brings."""
     for sampler in loop.control.samplers():
-        steps = sampler.in_steps(lambda time, name: _whole(time, h, name, "step", zero=name != "period"))
+        steps = sampler.in_steps(
+            lambda time, name: _whole(time, h, name, "step", zero=name != "period")
+        )
         loop.control.parameters[f"{sampler.name}_timing"] = steps
 
 
@@ -325,13 +366,17 @@ def _disturbance(disturbance: Any, plant: Plant) -> Signal | None:
 def _drives(drives: Any, plant: Plant) -> Any:
     """Drives in this run: what has `bound(plant)` with states and `act`."""
     if not hasattr(type(drives), "bound") or isinstance(drives, Controller):
-        raise InvalidInput(f"simulate: drives is {type(drives).__name__}, expected control.JointDrives(...)")
+        raise InvalidInput(
+            f"simulate: drives is {type(drives).__name__}, expected control.JointDrives(...)"
+        )
     return drives.bound(plant)
 
 
 def _metrics(metrics: Any, plant: Plant, adaptive_method: bool) -> Metrics:
     if not isinstance(metrics, Metrics):
-        raise InvalidInput(f"simulate: metrics is {type(metrics).__name__}, expected Metrics(target, ...)")
+        raise InvalidInput(
+            f"simulate: metrics is {type(metrics).__name__}, expected Metrics(target, ...)"
+        )
     if adaptive_method:
         raise InvalidInput('simulate: metrics need a fixed step; use method="rk4"')
     return metrics.bound(plant)
@@ -358,11 +403,14 @@ def _with_parameters(batch: tuple[int, ...], loop: StepLoop) -> tuple[int, ...]:
         return np.broadcast_shapes(batch, *leads.values())
     except ValueError:
         told = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
-        raise InvalidInput(f"simulate: batch shapes do not broadcast: states {batch}, {told}") from None
+        raise InvalidInput(
+            f"simulate: batch shapes do not broadcast: states {batch}, {told}"
+        ) from None
 
 
 def _spread(loop: StepLoop, batch: tuple[int, ...]) -> None:
-    """Parameters and rows that differ between samples as one row a sample; what all share stays one."""
+    """Parameters and rows that differ between samples as one row a sample;
+    what all share stays one."""
     holders: list[Bound | Signal | Friction] = [loop.control, loop.friction, *loop.signals()]
     holders += [] if loop.drives is None else [loop.drives]
     groups = [(loop.plant.parameters, 1)]
@@ -386,33 +434,48 @@ def _rows(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
 def _check_rows(loop: StepLoop, steps: int) -> None:
     for name, x in loop.sequences.items():
         if x.shape[-2] < steps:
-            raise InvalidInput(f"simulate: {name} has {x.shape[-2]} rows, expected one a step: {steps}")
+            raise InvalidInput(
+                f"simulate: {name} has {x.shape[-2]} rows, expected one a step: {steps}"
+            )
 
 
 def _times(duration: float, sample: float | None, start: float) -> np.ndarray:
     duration = _positive("duration", duration)
-    rows = 1000 if sample is None else _whole(duration, _positive("sample", sample), "duration", "sample")
+    rows = (
+        1000
+        if sample is None
+        else _whole(duration, _positive("sample", sample), "duration", "sample")
+    )
     if rows > MOST_ROWS:
-        raise InvalidInput(f"simulate: {rows:.3g} rows, expected at most {MOST_ROWS:.0e}; set sample= or duration=")
+        raise InvalidInput(
+            f"simulate: {rows:.3g} rows, expected at most {MOST_ROWS:.0e}; set sample= or duration="
+        )
     times = start + duration * np.arange(rows + 1) / rows
     if duration < SHORTEST or not (np.diff(times) > 0.0).all():
         raise InvalidInput(
-            f"simulate: duration is {duration:g} s from {start:g} s, too short to tell its instants apart"
+            f"simulate: duration is {duration:g} s from {start:g} s, too short to tell its "
+            "instants apart"
         )
     return times
 
 
 def _check_memory(plant: Plant, rows: int, whole: bool) -> None:
-    """Refuse rows that no memory holds: states, forces and works, and as much again as columns of the result."""
+    """Refuse rows that no memory holds: states, forces and works,
+    and as much again as columns of the result."""
     size = 8.0 * rows * 4 * (plant.nq + 2 * plant.nv + len(WORKS))
     why = "; events keep every step" if whole else ""
-    deadlines.check_memory(size, f"simulate: {rows:.3g} rows", f"set step=, sample= or record=False{why}")
+    deadlines.check_memory(
+        size, f"simulate: {rows:.3g} rows", f"set step=, sample= or record=False{why}"
+    )
 
 
 def _tolerance(chosen: Any) -> float:
     tolerance = _positive("tolerance", chosen)
     if tolerance < LEAST_TOLERANCE:
-        told = f"expected at least {LEAST_TOLERANCE:g}: doubles hold no more, and steps would become endlessly small"
+        told = (
+            f"expected at least {LEAST_TOLERANCE:g}: doubles hold no more, and steps would "
+            "become endlessly small"
+        )
         raise InvalidInput(f"simulate: tolerance is {tolerance:g}, {told}")
     return tolerance
 
@@ -422,7 +485,9 @@ def _listed(items: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
         listed = tuple(items)
         if all(isinstance(item, kind) for item in listed):
             return listed
-    raise InvalidInput(f"simulate: {name} is {type(items).__name__}, expected a list of {kind.__name__}")
+    raise InvalidInput(
+        f"simulate: {name} is {type(items).__name__}, expected a list of {kind.__name__}"
+    )
 
 
 def _positive(name: str, time: Any, endless: bool = False) -> float:
@@ -431,7 +496,9 @@ def _positive(name: str, time: Any, endless: bool = False) -> float:
     try:
         value = number(time, name)
     except LinkworkError:
-        raise InvalidInput(f"simulate: {name} is {shown(time)}, expected a positive number") from None
+        raise InvalidInput(
+            f"simulate: {name} is {shown(time)}, expected a positive number"
+        ) from None
     if not value > 0:
         raise InvalidInput(f"simulate: {name} is {shown(time)}, expected a positive number")
     return value
@@ -442,5 +509,7 @@ def _whole(long: float, short: float, name: str, of: str, zero: bool = False) ->
     ratio = (0.0 if zero and long == 0 else _positive(name, long)) / short
     count = round(ratio)
     if abs(ratio - count) > _WHOLE * max(1.0, ratio) or (count == 0 and not zero):
-        raise InvalidInput(f"simulate: {name} {long:g} s is no whole number of {of}s of {short:g} s ({ratio:.6g})")
+        raise InvalidInput(
+            f"simulate: {name} {long:g} s is no whole number of {of}s of {short:g} s ({ratio:.6g})"
+        )
     return count

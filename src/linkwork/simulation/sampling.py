@@ -1,4 +1,5 @@
-"""Sampled control: laws that run at instants of their own, each with its period, delay and offset."""
+"""Sampled control: laws that run at instants of their own, each with its period, delay and
+offset."""
 
 from __future__ import annotations
 
@@ -16,13 +17,15 @@ from linkwork.simulation.plant import Plant
 
 
 class Sampled(Controller):
-    """A controller that runs at instants offset, offset + period, ...; its force is held between them.
+    """A controller that runs at instants offset, offset + period, ...;
+    its force is held between them.
 
     delay    time from measuring to acting [s];  offset: time of the first sample [s]
     limit    forces are held within +-limit (one number or one a coordinate)
-    It stands alone or among others: a sum may hold several with different periods beside laws that run continuously.
-    With a fixed step, period, delay and offset are whole numbers of steps, and new ones compile nothing. A Python
-    function is called once a period, so that it may keep something between calls.
+    It stands alone or among others: a sum may hold several with different periods beside laws that
+    run continuously. With a fixed step, period, delay and offset are whole numbers of steps, and
+    new ones compile nothing. A Python function is called once a period, so that it may keep
+    something between calls.
     """
 
     def __init__(
@@ -33,9 +36,14 @@ class Sampled(Controller):
         offset: float = 0.0,
         limit: ArrayLike | None = None,
     ) -> None:
-        self.controller = as_controller(controller if limit is None else Saturated(controller, limit))
+        self.controller = as_controller(
+            controller if limit is None else Saturated(controller, limit)
+        )
         self.period = _duration("period", period)
-        self.delay, self.offset = _duration("delay", delay, zero=True), _duration("offset", offset, zero=True)
+        self.delay, self.offset = (
+            _duration("delay", delay, zero=True),
+            _duration("offset", offset, zero=True),
+        )
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return BoundSampled(self, plant, prefix)
@@ -44,7 +52,10 @@ class Sampled(Controller):
 def _duration(name: str, value: Any, zero: bool = False) -> float:
     time = number(value, f"Sampled: {name}")
     if time < 0 or (time == 0 and not zero):
-        raise InvalidInput(f"Sampled: {name} is {value!r}, expected a {'time' if zero else 'positive time'} in seconds")
+        raise InvalidInput(
+            f"Sampled: {name} is {value!r}, expected a {'time' if zero else 'positive time'} "
+            "in seconds"
+        )
     return time
 
 
@@ -90,7 +101,9 @@ class BoundSampled(Bound):
         self.slots = counts[1] // counts[0] + 1
         return np.array(counts, dtype=float)
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+    def law(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
         return p[f"{self.name}_held"], s
 
     def due(self, p: Mapping[str, Any], k: Any) -> tuple[Any, Any]:
@@ -98,7 +111,9 @@ class BoundSampled(Bound):
         timing = p[f"{self.name}_timing"]
         period, delay, index = timing[0], timing[1], k - timing[2]
         measures = divides(index, period) * (index >= 0)
-        return measures, divides(index - delay, period) * (index >= delay) if self.delayed else measures
+        return measures, divides(index - delay, period) * (
+            index >= delay
+        ) if self.delayed else measures
 
     def update(
         self, plant: Plant, state: Mapping[str, Any], p: Mapping[str, Any], k: Any, t: Any, h: Any
@@ -110,13 +125,16 @@ class BoundSampled(Bound):
         memory = state.get(f"{name}_memory", part(state["q"], 0, 0))
         q, v, kept = state["q"], state["v"], {}
         if self.sensor is not None:
-            q, v, kept[f"{name}_sensed"] = self.sensor.read(plant, q, v, state[f"{name}_sensed"], p, period)
+            q, v, kept[f"{name}_sensed"] = self.sensor.read(
+                plant, q, v, state[f"{name}_sensed"], p, period
+            )
         u, after = self.inner.sample(plant, t, q, v, memory, p, period)
         if self.inner.kept:
             kept[f"{name}_memory"] = after
         if not self.delayed:
             return {f"{name}_held": u, **kept}
-        # The force that acts is the one measured `delay` ago: delay // period newer ones are under way.
+        # The force that acts is the one measured `delay` ago:
+        # delay // period newer ones are under way.
         queue = state[f"{name}_queue"]
         newer = [queue[: n * (self.slots - 1)]] if self.slots > 1 else []
         queue = where(measures, joined([u, *newer]), queue)

@@ -18,9 +18,11 @@ from linkwork.simulation.tracing import UserFunction
 
 @dataclass(frozen=True, eq=False)
 class PerStep:
-    """One row a step, (steps, n) or (..., steps, n) for a batch, held during the step. For fixed steps only.
+    """One row a step, (steps, n) or (..., steps, n) for a batch, held during the step.
+    For fixed steps only.
 
-    velocity, acceleration   rows of the rates of a target, as a time law gives them: PerStep(*law.at(t)); left out: 0
+    velocity, acceleration   rows of the rates of a target, as a time law gives them:
+                             PerStep(*law.at(t)); left out: 0
     """
 
     values: Any
@@ -29,7 +31,8 @@ class PerStep:
 
 
 class Source:
-    """What a user gave for a signal, read once: a function is traced when the controller or the run is made."""
+    """What a user gave for a signal, read once: a function is traced when the controller or the run
+    is made."""
 
     of_a_run: ClassVar[tuple[str, ...]] = ("who", "array", "rows")
 
@@ -40,18 +43,28 @@ class Source:
             rows = _rows(source.values, who)
             self.kind, self.array, self.rows = "rows", rows, _rates(source, rows.shape[-2], who)
         elif hasattr(source, "at") and hasattr(source, "duration"):  # a motion gives q, v, a
-            self.kind, self.function = "function", UserFunction(lambda t: tuple(source.at(t)), [("t", ())], who)
+            self.kind, self.function = (
+                "function",
+                UserFunction(lambda t: tuple(source.at(t)), [("t", ())], who),
+            )
         elif callable(source):
             self.kind, self.function = "function", UserFunction(source, [("t", ())], who)
         else:
             self.array = as_doubles(source, who)
         if not np.isfinite(self.array).all():
-            raise InvalidInput(f"{who} contains {self.array[~np.isfinite(self.array)][0]}, expected finite numbers")
+            raise InvalidInput(
+                f"{who} contains {self.array[~np.isfinite(self.array)][0]}, expected finite numbers"
+            )
 
     @cached_property
     def found(self) -> list[int]:
-        """Numbers of elements of what the signal gives: itself, and its derivatives where a function gives them."""
-        return self.function.sizes() if self.function is not None else [int(x) for x in self.array.shape[-1:] or (0,)]
+        """Numbers of elements of what the signal gives: itself,
+        and its derivatives where a function gives them."""
+        return (
+            self.function.sizes()
+            if self.function is not None
+            else [int(x) for x in self.array.shape[-1:] or (0,)]
+        )
 
     @cached_property
     def rates(self) -> UserFunction:
@@ -61,7 +74,9 @@ class Source:
         results = traced.call([t])
         x = results[0]
         xd = results[1] if len(results) > 1 else casadi.jacobian(x, t)
-        whole = casadi.Function("rates", [t], [casadi.densify(e) for e in (x, xd, casadi.jacobian(xd, t))])
+        whole = casadi.Function(
+            "rates", [t], [casadi.densify(e) for e in (x, xd, casadi.jacobian(xd, t))]
+        )
         return UserFunction(lambda t: tuple(whole.call([t])), [("t", ())], self.who)
 
 
@@ -100,8 +115,12 @@ class Signal:
     def __init__(self, source: Source, sizes: tuple[int, ...], name: str) -> None:
         self.source, self.name, self.kind, self.size = source, name, source.kind, source.found[0]
         if self.size not in sizes:
-            raise InvalidInput(f"{source.who} has {self.size} elements, expected {' or '.join(map(str, sizes))}")
-        self.parameters: dict[str, np.ndarray] = {name: source.array} if self.kind == "numbers" else {}
+            raise InvalidInput(
+                f"{source.who} has {self.size} elements, expected {' or '.join(map(str, sizes))}"
+            )
+        self.parameters: dict[str, np.ndarray] = (
+            {name: source.array} if self.kind == "numbers" else {}
+        )
         self.sequences: dict[str, np.ndarray] = {name: source.array} if self.kind == "rows" else {}
         self.sequences |= {f"{name}_{rate}": rows for rate, rows in source.rows.items()}
 
@@ -116,7 +135,8 @@ class Signal:
         return [p[self.name]] if self.source.function is None else self.source.function(t)
 
     def with_rates(self, t: Any, p: Mapping[str, Any]) -> list[Any]:
-        """[x, x', x'']: as given, or by differentiating a traced function of time; zero for numbers and bare rows."""
+        """[x, x', x'']: as given, or by differentiating a traced function of time;
+        zero for numbers and bare rows."""
         function = self.source.function
         if function is None:
             x, rates = p[self.name], [p[f"{self.name}_{rate}"] for rate in self.source.rows]
@@ -126,7 +146,8 @@ class Signal:
             return function(t)[:3]
         if function.function is None:
             raise InvalidInput(
-                f"{self.source.who} cannot be differentiated ({function.why_not}); let it give position, velocity and "
+                f"{self.source.who} cannot be differentiated ({function.why_not}); let it give "
+                "position, velocity and "
                 "acceleration"
             )
         return self.source.rates(t)

@@ -21,15 +21,17 @@ from linkwork.simulation.stops import Stops
 
 Stage = Callable[..., tuple[Any, Callable[[], dict[str, Any]]]]
 WORKS = ("control", "external", "stops", "dissipated")
-"""Energies that are integrated beside the motion: what control, external forces and end stops put in, what is lost."""
+"""Energies that are integrated beside the motion: what control,
+external forces and end stops put in, what is lost."""
 
 
 @dataclass
 class StepLoop:
-    """Everything a step needs except the numbers; the plant that a step gets carries those of its payloads.
+    """Everything a step needs except the numbers;
+    the plant that a step gets carries those of its payloads.
 
-    state names: q, v, s (the control's own), w (works), g (event values), and for every sampled law the force it holds,
-    its memory and what is under way (sampling.py)
+    state names: q, v, s (the control's own), w (works), g (event values), and for every sampled law
+    the force it holds, its memory and what is under way (sampling.py)
     """
 
     plant: Plant
@@ -68,7 +70,10 @@ class StepLoop:
 
     def signals(self) -> list[Signal]:
         """Forces and joint forces from outside, and what metrics compare with."""
-        signals = [*self.forces.values(), *([self.disturbance] if self.disturbance is not None else [])]
+        signals = [
+            *self.forces.values(),
+            *([self.disturbance] if self.disturbance is not None else []),
+        ]
         return [*signals, *(self.metrics.signals if self.metrics is not None else [])]
 
     @property
@@ -89,8 +94,11 @@ class StepLoop:
     def wrenches(self, t: Any, p: Mapping[str, Any]) -> dict[str, Any]:
         return {name: signal.at(t, p)[0] for name, signal in self.forces.items()}
 
-    def forces_of(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """(joint forces, behind the drives if there are some; rates of the control's and of the drives' states)."""
+    def forces_of(
+        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
+    ) -> tuple[Any, Any, Any]:
+        """(joint forces, behind the drives if there are some; rates of the control's and of the
+        drives' states)."""
         tau, rate_s = self.control.law(plant, t, q, v, part(s, 0, self.control.states), p)
         if self.drives is None:
             return tau, rate_s, None
@@ -155,7 +163,9 @@ class StepLoop:
             free = self.rate(plant, p, rubbing=np.zeros(len(self.friction.dry)))(t, q, v, s)[0]
             rubbing = self.friction.held(plant, q, v, t, free, h, p)
         seen: list[Any] = []
-        q1, v1, s1, w1 = STEPPERS[self.method](plant, self.rate(plant, p, seen, rubbing), t, q, v, s, w, h)
+        q1, v1, s1, w1 = STEPPERS[self.method](
+            plant, self.rate(plant, p, seen, rubbing), t, q, v, s, w, h
+        )
         tau = seen[0]
         if self.stops.hard:
             wrenches = self.wrenches(t + h, p)
@@ -179,14 +189,16 @@ class StepLoop:
         return {name: state[name] for sampler in self.control.samplers() for name in sampler.sizes}
 
     def known(self, state: Mapping[str, Any], p: Mapping[str, Any]) -> dict[str, Any]:
-        """What a sampled law can read beside the motion: numbers of the run, other laws' forces, the drives' states."""
+        """What a sampled law can read beside the motion: numbers of the run, other laws' forces,
+        the drives' states."""
         numbers = {**p, **self.sampled(state)}
         if self.drives is not None:
             numbers["drive_state"] = part(state["s"], self.states - self.drives.states, self.states)
         return numbers
 
     def stages(self) -> list[Stage]:
-        """For every sampled law: (plant, state, p, k, t, h) -> (is it due, how its part of the state changes)."""
+        """For every sampled law: (plant, state, p, k, t, h) -> (is it due, how its part of the
+        state changes)."""
 
         def stage(sampler: Any) -> Stage:
             def run(plant: Plant, state: Any, p: Any, k: Any, t: Any, h: Any) -> tuple[Any, Any]:

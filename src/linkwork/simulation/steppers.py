@@ -1,4 +1,5 @@
-"""Steppers: one step in time, written once for symbols and numbers, on configurations with quaternions."""
+"""Steppers: one step in time, written once for symbols and numbers,
+on configurations with quaternions."""
 
 from __future__ import annotations
 
@@ -11,11 +12,15 @@ Rate = Callable[[Any, Any, Any, Any], tuple[Any, Any, Callable[[Any], Any]]]
 """(t, q, v, s) -> acceleration, rate of the control's state, and the powers for a velocity."""
 
 
-def rk4(plant: Plant, rate: Rate, t: Any, q: Any, v: Any, s: Any, w: Any, h: Any) -> tuple[Any, Any, Any, Any]:
-    """(q, v, s, w) after one classical Runge-Kutta step: fourth order, also where q holds quaternions.
+def rk4(
+    plant: Plant, rate: Rate, t: Any, q: Any, v: Any, s: Any, w: Any, h: Any
+) -> tuple[Any, Any, Any, Any]:
+    """(q, v, s, w) after one classical Runge-Kutta step: fourth order,
+    also where q holds quaternions.
 
-    The configuration moves as q (+) d; d starts at zero and its rate is pulled back from the velocity there
-    (Runge-Kutta-Munthe-Kaas). Quaternions stay unit because (+) multiplies unit quaternions.
+    The configuration moves as q (+) d; d starts at zero and its rate is pulled back from the
+    velocity there (Runge-Kutta-Munthe-Kaas). Quaternions stay unit because (+) multiplies unit
+    quaternions.
     Source: [Hairer2006] section IV.8.
     """
     half, third, sixth = h * 0.5, h * (1 / 3), h * (1 / 6)
@@ -41,10 +46,11 @@ def rk4(plant: Plant, rate: Rate, t: Any, q: Any, v: Any, s: Any, w: Any, h: Any
 def semi_implicit_euler(
     plant: Plant, rate: Rate, t: Any, q: Any, v: Any, s: Any, w: Any, h: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """(q, v, s, w) after v += h a(q, v), q (+)= h v: first order, symplectic for a mass matrix that is constant.
+    """(q, v, s, w) after v += h a(q, v), q (+)= h v: first order,
+    symplectic for a mass matrix that is constant.
 
-    What the listing of [Kusaka2022] amounts to. Work is taken with the mean of both velocities, which is exact for a
-    constant mass matrix.
+    What the listing of [Kusaka2022] amounts to. Work is taken with the mean of both velocities,
+    which is exact for a constant mass matrix.
     """
     a, rate_s, power = rate(t, q, v, s)
     after = v + h * a

@@ -1,4 +1,5 @@
-"""Fixed steps in Python, for what cannot be traced: the same step as inside machine code, over numbers."""
+"""Fixed steps in Python, for what cannot be traced: the same step as inside machine code,
+over numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +34,11 @@ def run(
     keep = 1 if watch else every
     time = start + h * (keep * np.arange(steps // keep + 1))
     raw = Raw.empty(len(q), time, plant.nq, plant.nv, len(WORKS))
-    kept = {name: np.full((len(q), steps + 1, n), np.nan) for name, n in loop.sizes.items()} if watch else {}
+    kept = (
+        {name: np.full((len(q), steps + 1, n), np.nan) for name, n in loop.sizes.items()}
+        if watch
+        else {}
+    )
     for sample in range(len(q)):
         state = {name: np.zeros(n) for name, n in loop.sizes.items()}
         state["q"], state["v"] = q[sample].copy(), v[sample].copy()
@@ -44,27 +49,39 @@ def run(
             try:
                 p = numbers_of(loop, sample, len(q), k)
                 for stage in loop.stages():
-                    due, update = stage(plant.carrying(p), state, p, k, np.asarray(t), np.asarray(h))
+                    due, update = stage(
+                        plant.carrying(p), state, p, k, np.asarray(t), np.asarray(h)
+                    )
                     state = {**state, **update()} if due else state
                 done = loop.step(plant.carrying(p), state, p, k, np.asarray(t), np.asarray(h))
                 finite = all(np.isfinite(x).all() for x in done.values())
             except ComputationError as error:
                 finite, told = False, str(error) if isinstance(error, NotFinite) else ""
             if finite and loop.metrics is not None and k < steps:
-                row = loop.metrics.row(plant.carrying(p), t, state["q"], state["v"], done["tau"], p, h, t - start)
+                row = loop.metrics.row(
+                    plant.carrying(p), t, state["q"], state["v"], done["tau"], p, h, t - start
+                )
                 _add_figures(raw, row, sample)
             # the row of this instant, where one is wanted
             if k % keep == 0:
                 before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
                 if watch and finite:
                     before["g"] = done["g"]
-                for name, rows in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works), *kept.items()):
+                for name, rows in (
+                    ("q", raw.q),
+                    ("v", raw.v),
+                    ("tau", raw.tau),
+                    ("w", raw.works),
+                    *kept.items(),
+                ):
                     rows[sample, k // keep] = before[name]
             # where it ends, or goes on
             if not finite:
                 if k < steps:
                     raw.end[sample] = t
-                    raw.failure[sample] = not_finite(loop.plant.carrying(p), t, state["q"], state["v"], h, told)
+                    raw.failure[sample] = not_finite(
+                        loop.plant.carrying(p), t, state["q"], state["v"], h, told
+                    )
                 break
             if watch and np.any(done.pop("stop") > 0):
                 break

@@ -18,9 +18,10 @@ from linkwork.simulation.plant import Plant
 class EndStop:
     """The range of one coordinate with a soft or a hard end.
 
-    Soft: `stiffness` [N m/rad, N/m] and `damping` [N m s/rad, N s/m] push back beyond the range; any integrator.
-    Hard: `restitution` 0..1 is the part of the speed that comes back; an impulse through the whole mechanism at the end
-    of a step, and the coordinate is put back on its limit; fixed steps only.
+    Soft: `stiffness` [N m/rad, N/m] and `damping` [N m s/rad, N s/m] push back beyond the range;
+    any integrator.
+    Hard: `restitution` 0..1 is the part of the speed that comes back; an impulse through the whole
+    mechanism at the end of a step, and the coordinate is put back on its limit; fixed steps only.
     """
 
     coordinate: str
@@ -35,13 +36,17 @@ class EndStop:
         who = f'EndStop "{self.coordinate}"'
         if self.coordinate not in plant.v_names or self.coordinate not in plant.q_names:
             known = did_you_mean(self.coordinate, plant.v_names)
-            raise UnknownName(f"{who}: {plant.who} has no coordinate of that name with one number{known}")
+            raise UnknownName(
+                f"{who}: {plant.who} has no coordinate of that name with one number{known}"
+            )
         for name in ("lower", "upper", "stiffness", "damping", "restitution"):
             value = getattr(self, name)
             if value is not None and as_doubles(value, f"{who}: {name}").shape != ():
                 raise InvalidInput(f"{who}: {name} is {value!r}, expected one number")
         if not self.lower < self.upper or not (np.isfinite(self.lower) or np.isfinite(self.upper)):
-            raise InvalidInput(f"{who}: lower {self.lower:g} and upper {self.upper:g} give no range with an end")
+            raise InvalidInput(
+                f"{who}: lower {self.lower:g} and upper {self.upper:g} give no range with an end"
+            )
         if (self.stiffness is None) == (self.restitution is None):
             raise InvalidInput(f"{who}: give either stiffness (soft) or restitution (hard)")
         if self.restitution is not None and not 0.0 <= self.restitution <= 1.0:
@@ -69,8 +74,11 @@ class Stops:
                 total[at] = total[at] - _push(x - stop.upper, rate, stop)
         return joined(total)
 
-    def impact(self, plant: Plant, q: Any, v: Any, tau: Any, t: Any, wrenches: Mapping[str, Any]) -> tuple[Any, Any]:
-        """(q, v) after the hard stops: v += M^-1 e (-(1 + restitution) v_i) / (M^-1)_ii where i runs into its end.
+    def impact(
+        self, plant: Plant, q: Any, v: Any, tau: Any, t: Any, wrenches: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
+        """(q, v) after the hard stops: v += M^-1 e (-(1 + restitution) v_i) / (M^-1)_ii where i
+        runs into its end.
 
         Accelerations are linear in the forces, so that M^-1 e is what one more unit of force adds.
         """
@@ -85,7 +93,9 @@ class Stops:
             low, high = larger(stop.lower, -1e300), smaller(stop.upper, 1e300)
             below, above = q[place] < low, q[place] > high
             hits = where(below, v[at] < 0, both(above, v[at] > 0))
-            impulse = where(hits, -(1.0 + float(stop.restitution or 0.0)) * v[at] / response[at], 0.0)
+            impulse = where(
+                hits, -(1.0 + float(stop.restitution or 0.0)) * v[at] / response[at], 0.0
+            )
             v = v + response * impulse
             q = _with(q, place, larger(smaller(q[place], high), low))
         return q, v

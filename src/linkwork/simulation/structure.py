@@ -1,9 +1,9 @@
 """Structure: what of a loop decides its machine code, without the numbers that each run brings.
 
-A loop is traced from its bare copy, in which numbers of a run are only shapes and functions of a user only their
-traces. The key is made of that same copy, of every attribute of it: what tracing can see is in the key. A controller
-whose class is not linkwork's own may do anything, so that it has no such key; its loop is traced whenever it is asked
-for, and kept by its program.
+A loop is traced from its bare copy, in which numbers of a run are only shapes and functions of a
+user only their traces. The key is made of that same copy, of every attribute of it: what tracing
+can see is in the key. A controller whose class is not linkwork's own may do anything, so that it
+has no such key; its loop is traced whenever it is asked for, and kept by its program.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ class Numbers:
 
 
 def bare(loop: StepLoop) -> tuple[StepLoop, str | None]:
-    """(the loop without numbers, the key of all it consists of except the plant's own equations)."""
-    names = [field.name for field in fields(loop) if field.name != "plant"]  # all of them: a new one is part of the key
+    """(the loop without numbers, the key of all it consists of except the plant's own
+    equations)."""
+    # all of them: a new one is part of the key
+    names = [field.name for field in fields(loop) if field.name != "plant"]
     parts = {name: _without_numbers(getattr(loop, name)) for name in names}
     template = replace(loop, **parts)
     shapes = {name: x.shape[-1:] for name, x in loop.plant.parameters.items()}
@@ -39,7 +41,8 @@ def bare(loop: StepLoop) -> tuple[StepLoop, str | None]:
 
 
 def _without_numbers(x: Any) -> Any:
-    """A copy in which the attributes that a class lists in `of_a_run` have shapes instead of contents."""
+    """A copy in which the attributes that a class lists in `of_a_run` have shapes instead of
+    contents."""
     if isinstance(x, (list, tuple)):
         return type(x)(_without_numbers(item) for item in x)
     if isinstance(x, Mapping):
@@ -50,7 +53,9 @@ def _without_numbers(x: Any) -> Any:
     bare = copy.copy(x)
     hidden = getattr(type(x), "of_a_run", ())
     for name, value in vars(x).items():
-        object.__setattr__(bare, name, _shapes(value) if name in hidden else _without_numbers(value))
+        object.__setattr__(
+            bare, name, _shapes(value) if name in hidden else _without_numbers(value)
+        )
     return bare
 
 

@@ -68,9 +68,13 @@ class SystemPlant(Plant):
     def force_size(self, name: str, size: int) -> None:
         if name not in self.system.bodies:
             known = did_you_mean(name, self.system.bodies)
-            raise UnknownName(f'simulate: {self.who} has no body "{name}" for a force to act on{known}')
+            raise UnknownName(
+                f'simulate: {self.who} has no body "{name}" for a force to act on{known}'
+            )
         if size not in (2, 3, 6):
-            raise InvalidInput(f'simulate: force on "{name}" has {size} elements, expected 3, or 6 with its moment')
+            raise InvalidInput(
+                f'simulate: force on "{name}" has {size} elements, expected 3, or 6 with its moment'
+            )
 
     def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
         try:
@@ -90,7 +94,9 @@ class SystemPlant(Plant):
                 names = casadi.vertcat(*[self.system.scope.symbols.variables[n] for n in values])
                 tau = casadi.substitute(tau, names, SX(list(values.values())))
             scope = self.system.scope
-            self._functions[key] = casadi.Function("applied", [scope.q, scope.symbols.t, symbol], [tau])
+            self._functions[key] = casadi.Function(
+                "applied", [scope.q, scope.symbols.t, symbol], [tau]
+            )
         return self._functions[key](q, t, wrench)
 
     def _traced(self, name: str, arguments: list[SX], t: SX) -> list[SX]:

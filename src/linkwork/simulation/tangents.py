@@ -1,4 +1,5 @@
-"""Tangents: a loop run together with its derivatives along directions of its parameters (forward mode)."""
+"""Tangents: a loop run together with its derivatives along directions of its parameters
+(forward mode)."""
 
 from __future__ import annotations
 
@@ -35,12 +36,15 @@ def tangent_figures(
     steps: int,
     method: str = "rk4",
 ) -> tuple[dict[str, np.ndarray], list[dict[str, np.ndarray]]]:
-    """(figures, their derivatives along each direction of the control's parameters), one lane a direction.
+    """(figures, their derivatives along each direction of the control's parameters),
+    one lane a direction.
 
     control       its timings are whole numbers of steps
     directions    {parameter: tangent of its shape}; a parameter that is missing does not move
     """
-    loop = StepLoop(plant, control, {}, Stops((), plant), Events((), plant), method, None, metrics, friction)
+    loop = StepLoop(
+        plant, control, {}, Stops((), plant), Events((), plant), method, None, metrics, friction
+    )
     if loop.python:
         raise NotPossible(f"figure_gradient: {loop.python}")
     _count_timings(control, step)
@@ -57,7 +61,10 @@ def tangent_figures(
         return {f"d_{name}": casadi.jtimes(SX(value), x, dx) for name, value in values.items()}
 
     def advance(k: SX, h: SX, **symbols: SX) -> dict[str, SX]:
-        state, p = {name: symbols[name] for name in sizes}, {name: symbols[name] for name in parameters}
+        state, p = (
+            {name: symbols[name] for name in sizes},
+            {name: symbols[name] for name in parameters},
+        )
         carried, t = plant.carrying(p), k * h
         out = loop.step(carried, state, p, k, t, h)
         row = metrics.row(carried, t, state["q"], state["v"], out.pop("tau"), p, h, t)
@@ -66,7 +73,10 @@ def tangent_figures(
 
     def staged(stage: Any) -> Any:
         def run(k: SX, h: SX, **symbols: SX) -> dict[str, SX]:
-            state, p = {name: symbols[name] for name in sizes}, {name: symbols[name] for name in parameters}
+            state, p = (
+                {name: symbols[name] for name in sizes},
+                {name: symbols[name] for name in parameters},
+            )
             due, update = stage(plant.carrying(p), state, p, k, k * h, h)
             changed = update()
             return {"due": due, **changed, **derived(changed, symbols)}
@@ -93,7 +103,9 @@ def tangent_figures(
         first[name] = x.reshape(-1)
     for name in moving:
         shape = parameters[name]
-        first[f"d_{name}"] = np.array([np.broadcast_to(d.get(name, np.zeros(shape)), shape) for d in directions])
+        first[f"d_{name}"] = np.array(
+            [np.broadcast_to(d.get(name, np.zeros(shape)), shape) for d in directions]
+        )
     done = scan(**first, h=step, steps=steps)
     if done.failed.any():
         raise NotPossible("figure_gradient: the run does not stay finite with these gains")
@@ -108,6 +120,11 @@ def _count_timings(control: Bound, step: float) -> None:
     """Periods and delays of sampled laws in whole steps, as parameters of the run."""
     for sampler in control.samplers():
         counts = sampler.in_steps(lambda time, name: round(time / step))
-        if any(abs(n * step - time) > 1e-6 * step for n, time in zip(counts, sampler.timing, strict=True)):
-            raise NotPossible(f"figure_gradient: {sampler.timing} s are no whole numbers of steps of {step:g} s")
+        if any(
+            abs(n * step - time) > 1e-6 * step
+            for n, time in zip(counts, sampler.timing, strict=True)
+        ):
+            raise NotPossible(
+                f"figure_gradient: {sampler.timing} s are no whole numbers of steps of {step:g} s"
+            )
         control.parameters[f"{sampler.name}_timing"] = counts

@@ -1,4 +1,5 @@
-"""Targets followed before a run: joint ranges, reach and singularities, each with the time at which it happens."""
+"""Targets followed before a run: joint ranges, reach and singularities,
+each with the time at which it happens."""
 
 from __future__ import annotations
 
@@ -11,34 +12,45 @@ from linkwork.simulation.task_space import TaskSpace
 from linkwork.subject import Subject
 
 STEPS = 60
-"""Steps of the search for joints that put a frame on its target, from those of the instant before."""
+"""Steps of the search for joints that put a frame on its target, from those of the instant
+before."""
 NEAR = 1e-9
 """What may be missing to a target [m, rad]."""
 FLAT = 1e-3
-"""A Jacobian whose smallest singular value is below this part of its largest is taken for singular."""
+"""A Jacobian whose smallest singular value is below this part of its largest is taken for
+singular."""
 
 
 def beyond_range(subject: Subject, rows: np.ndarray, times: np.ndarray) -> str:
-    """The first joint of rows (T, nq) that leaves its range, with the number and the time, in words; else nothing."""
+    """The first joint of rows (T, nq) that leaves its range, with the number and the time,
+    in words; else nothing."""
     for joint, at, _ in places(subject):
         if joint.nq != 1 or not joint.limits:
             continue
         for bound, side in ((joint.limits[0].lower, -1.0), (joint.limits[0].upper, 1.0)):
-            over = side * (rows[:, at.start] - float(bound)) > 1e-9  # a range may be endless, never NaN
+            # a range may be endless, never NaN
+            over = side * (rows[:, at.start] - float(bound)) > 1e-9
             if over.any():
                 k = int(np.argmax(over))
                 size, unit = (1e3, "mm") if joint.kind.slides else (np.rad2deg(1.0), "deg")
                 return (
                     f'joint "{joint.name}" = {size * rows[k, at.start]:.4g} {unit} is '
-                    f"{'above' if side > 0 else 'below'} {size * float(bound):.4g} {unit} at t = {times[k]:.4g} s"
+                    f"{'above' if side > 0 else 'below'} {size * float(bound):.4g} {unit} at t = "
+                    f"{times[k]:.4g} s"
                 )
     return ""
 
 
 def followed(
-    plant: NumericPlant, rows: np.ndarray, times: np.ndarray, space: TaskSpace, q: np.ndarray, trials: int = 0
+    plant: NumericPlant,
+    rows: np.ndarray,
+    times: np.ndarray,
+    space: TaskSpace,
+    q: np.ndarray,
+    trials: int = 0,
 ) -> np.ndarray:
-    """Joints (T, nq) that keep a frame on its target, from instant to instant by damped Gauss-Newton steps.
+    """Joints (T, nq) that keep a frame on its target,
+    from instant to instant by damped Gauss-Newton steps.
 
     trials   random configurations to begin from where q does not lead to the first place
     """
@@ -48,7 +60,9 @@ def followed(
         told = f'"{space.frame}" along {", ".join(space.axes)}'
         least, draw = np.abs(e).max(), np.random.default_rng(0)
         for _ in range(trials if least >= 1e3 * NEAR else 0):
-            elsewhere, missing, slopes = _placed(plant, space, draw.uniform(-np.pi, np.pi, plant.nq), row)
+            elsewhere, missing, slopes = _placed(
+                plant, space, draw.uniform(-np.pi, np.pi, plant.nq), row
+            )
             if np.abs(missing).max() < least:
                 q, e, J, least = elsewhere, missing, slopes, np.abs(missing).max()
         if least >= 1e3 * NEAR:

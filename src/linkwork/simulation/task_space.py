@@ -30,7 +30,10 @@ class TaskSpace:
         names = name_list(axes, f"{who}: axes")
         for name in names:
             if name not in AXES:
-                raise UnknownName(f'{who}: there is no axis "{name}"{did_you_mean(name, AXES)}; expected of {AXES}')
+                raise UnknownName(
+                    f'{who}: there is no axis "{name}"{did_you_mean(name, AXES)}; expected '
+                    f"of {AXES}"
+                )
         if not names or len(set(names)) < len(names):
             raise InvalidInput(f"{who}: axes {names} are empty or named twice")
         return TaskSpace(str(frame), names)
@@ -45,9 +48,11 @@ class TaskSpace:
         return [AXES.index(axis) for axis in self.axes]
 
     def __call__(self, plant: Plant, q: SX, target: SX) -> SX:
-        """(error (m), Jacobian (m nv) row by row): what is missing to the target, and how joints move the frame.
+        """(error (m), Jacobian (m nv) row by row): what is missing to the target,
+        and how joints move the frame.
 
-        Orientations are compared by the rotation vector of R_target R', never by subtracting angles.
+        Orientations are compared by the rotation vector of R_target R', never by subtracting
+        angles.
         """
         pose, jacobian = plant.pose(q, self.frame), plant.jacobian(q, self.frame)
         R, p = pose[0:3, 0:3], pose[0:3, 3]

@@ -1,7 +1,9 @@
-"""Tracing of a user's functions: inside machine code where CasADi can follow them, in Python where it cannot.
+"""Tracing of a user's functions: inside machine code where CasADi can follow them,
+in Python where it cannot.
 
-A function that keeps something between calls, draws random numbers or reads a clock can be traced and would then be
-frozen at what it did once. So a copy is traced, twice, and only two equal traces count.
+A function that keeps something between calls, draws random numbers or reads a clock can be traced
+and would then be frozen at what it did once. So a copy is traced, twice, and only two equal traces
+count.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ class UserFunction:
     of_a_run: ClassVar[tuple[str, ...]] = ("original", "who", "why_not", "_kernel")
 
     def __init__(
-        self, function: Callable[..., Any], arguments: Sequence[tuple[str, int | tuple[()]]], who: str
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[tuple[str, int | tuple[()]]],
+        who: str,
     ) -> None:
         self.original, self.arguments, self.who = function, tuple(arguments), who
         self.function: casadi.Function | None = None
@@ -55,7 +60,10 @@ class UserFunction:
             numbers = _numbers(self.original(*args), self.who)
             for x in numbers:
                 if not np.isfinite(x).all():
-                    raise NotFinite(f"{self.who} gave {x.tolist()} at t = {float(args[0]):g}, expected finite numbers")
+                    raise NotFinite(
+                        f"{self.who} gave {x.tolist()} at t = {float(args[0]):g}, expected "
+                        "finite numbers"
+                    )
             return numbers
         if self._kernel is None:
             shapes = dict(self.arguments)
@@ -66,38 +74,64 @@ class UserFunction:
     def sizes(self) -> list[int]:
         if self.function is not None:
             return [self.function.numel_out(i) for i in range(self.function.n_out())]
-        return [len(x) for x in _numbers(self.original(*[np.zeros(size) for _, size in self.arguments]), self.who)]
+        return [
+            len(x)
+            for x in _numbers(
+                self.original(*[np.zeros(size) for _, size in self.arguments]), self.who
+            )
+        ]
 
     def _trace(self) -> None:
         try:
-            copied = isolated(self.original)  # one copy, called twice: what it keeps shows in the second trace
+            # one copy, called twice: what it keeps shows in the second trace
+            copied = isolated(self.original)
             first, second = self._traced(copied), self._traced(copied)
         except LinkworkError as error:
             self.why_not = str(error)
             return
-        except Exception as error:  # whatever a user's function raises on symbols means only: not traceable
-            self.why_not = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+        except (
+            Exception
+        ) as error:  # whatever a user's function raises on symbols means only: not traceable
+            self.why_not = (
+                f"{type(error).__name__}: "
+                f"{str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+            )
             return
         if first.has_free() or second.has_free() or _listing(first) != _listing(second):
-            self.why_not = "two traces differ: it keeps something between calls, or draws random numbers"
+            self.why_not = (
+                "two traces differ: it keeps something between calls, or draws random numbers"
+            )
             return
         self.function = first
 
     def _traced(self, function: Callable[..., Any]) -> casadi.Function:
         symbols = [SX.sym(name, *((size,) if size != () else ())) for name, size in self.arguments]
-        with symbols_without_values(), warnings.catch_warnings():  # its lock keeps the filters of threads apart
-            warnings.simplefilter("ignore", FutureWarning)  # casadi 3.8 announces another numpy mode
+        # its lock keeps the filters of threads apart
+        with (
+            symbols_without_values(),
+            warnings.catch_warnings(),
+        ):
+            # casadi 3.8 announces another numpy mode
+            warnings.simplefilter("ignore", FutureWarning)
             results = function(*symbols)
-        bundle = list(results) if isinstance(results, (tuple, list)) and _is_bundle(results) else [results]
+        bundle = (
+            list(results)
+            if isinstance(results, (tuple, list)) and _is_bundle(results)
+            else [results]
+        )
         columns = [casadi.densify(casadi.vec(_column(x, self.who))) for x in bundle]
         for x in columns:
             if not np.isfinite(constants(x)).all():
-                raise InvalidInput(f"{self.who} gives numbers that are not finite on symbols (Python's math module?)")
+                raise InvalidInput(
+                    f"{self.who} gives numbers that are not finite on symbols "
+                    "(Python's math module?)"
+                )
         return casadi.Function("user", symbols, columns, {"cse": True, "allow_free": True})
 
 
 def isolated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy of a function or of a callable object whose state is its own; what cannot be copied is refused."""
+    """A copy of a function or of a callable object whose state is its own;
+    what cannot be copied is refused."""
     if isinstance(function, types.FunctionType):
         if function.__closure__ is None:
             return function
@@ -109,7 +143,9 @@ def isolated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _copied(x: Any) -> Any:
-    if isinstance(x, (types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, casadi.Function)):
+    if isinstance(
+        x, (types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, casadi.Function)
+    ):
         return isolated(x) if isinstance(x, types.FunctionType) else x
     if hasattr(x, "subject"):  # a robot: frozen, and its kernels cannot be copied
         return x
@@ -118,7 +154,10 @@ def _copied(x: Any) -> Any:
 
 def _is_bundle(results: Sequence[Any]) -> bool:
     """(q, v, a) rather than a vector of scalars."""
-    return any(isinstance(x, (list, tuple, np.ndarray)) or (isinstance(x, SX) and x.numel() != 1) for x in results)
+    return any(
+        isinstance(x, (list, tuple, np.ndarray)) or (isinstance(x, SX) and x.numel() != 1)
+        for x in results
+    )
 
 
 def _column(x: Any, who: str) -> SX:
@@ -130,7 +169,9 @@ def _column(x: Any, who: str) -> SX:
 
 
 def _numbers(results: Any, who: str) -> list[np.ndarray]:
-    bundle = list(results) if isinstance(results, (tuple, list)) and _is_bundle(results) else [results]
+    bundle = (
+        list(results) if isinstance(results, (tuple, list)) and _is_bundle(results) else [results]
+    )
     try:
         return [np.atleast_1d(np.asarray(x, dtype=float)).ravel() for x in bundle]
     except (TypeError, ValueError):
@@ -138,7 +179,10 @@ def _numbers(results: Any, who: str) -> list[np.ndarray]:
 
 
 def _listing(f: casadi.Function) -> str:
-    rows = [f"{f.sparsity_out(i).repr_el(0) if f.nnz_out(i) else ''}{f.size_out(i)}" for i in range(f.n_out())]
+    rows = [
+        f"{f.sparsity_out(i).repr_el(0) if f.nnz_out(i) else ''}{f.size_out(i)}"
+        for i in range(f.n_out())
+    ]
     for k in range(f.n_instructions()):
         op = f.instruction_id(k)
         number = f.instruction_constant(k).hex() if op == casadi.OP_CONST else ""

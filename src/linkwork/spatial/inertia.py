@@ -15,8 +15,8 @@ from linkwork.spatial.vector import cross, matrix, skew, vector
 class Inertia:
     """m: mass [kg]; h = m c: first moment [kg m]; I: inertia about the frame's ORIGIN [kg m^2].
 
-    Mass, first moment and inertia about a fixed point simply add, and none needs a division by the mass: massless
-    bodies are no special case.
+    Mass, first moment and inertia about a fixed point simply add, and none needs a division by the
+    mass: massless bodies are no special case.
     """
 
     m: SX

@@ -9,12 +9,14 @@ import casadi
 from casadi import SX
 
 SINGULAR = 1e-12
-"""A pivot below this part of its diagonal element means a singular matrix: four digits above rounding."""
+"""A pivot below this part of its diagonal element means a singular matrix:
+four digits above rounding."""
 
 
 @dataclass(frozen=True)
 class Factored:
-    """M = L D L': rows of L left of its unit diagonal, and the reciprocals of D (a product is cheaper than a quotient).
+    """M = L D L': rows of L left of its unit diagonal,
+    and the reciprocals of D (a product is cheaper than a quotient).
 
     margins   numbers that are negative where M is singular to rounding, one a row (n, 1)
     """
@@ -40,7 +42,8 @@ class Factored:
 
 
 def solved(M: SX, b: SX) -> tuple[SX, SX]:
-    """(x, margins) of M x = b; two equations by their determinant: one quotient, and none waits for another."""
+    """(x, margins) of M x = b; two equations by their determinant: one quotient,
+    and none waits for another."""
     if M.shape[0] == 2:
         a, c, d = M[0, 0], M[1, 0], M[1, 1]
         determinant = a * d - c * c
@@ -51,7 +54,8 @@ def solved(M: SX, b: SX) -> tuple[SX, SX]:
 
 
 def from_lower(rows: Sequence[Sequence[SX]]) -> SX:
-    """The matrix whose rows are given up to the diagonal, as `factored` reads it; what is above stays empty."""
+    """The matrix whose rows are given up to the diagonal, as `factored` reads it;
+    what is above stays empty."""
     M = SX(len(rows), len(rows))
     for i, row in enumerate(rows):
         for j, element in enumerate(row):

@@ -1,14 +1,17 @@
 """Operators: CasADi's arithmetic on symbols, without its search among overloads.
 
-`x * y` asks CasADi for `times`, which tries numbers, matrices of numbers and symbols in turn and calls back into Python
-at every attempt: eight ninths of the time of a product, and most of the time of a trace. `SX.binary` is where `times`
-ends for symbols: the same nodes, simplified in the same way.
+`x * y` asks CasADi for `times`, which tries numbers, matrices of numbers and symbols in turn and
+calls back into Python at every attempt: eight ninths of the time of a product, and most of the time
+of a trace. `SX.binary` is where `times` ends for symbols: the same nodes, simplified in the same
+way.
 
-Functions that have no such shortcut (`mtimes`, `cross`, `vertcat`, ...) still search. What they ask a symbol first is
-`__DM__`, whether it can be a matrix of numbers, then `__MX__`; an attribute that is missing is an exception raised and
-caught, several times a call. A symbol that has them and answers "no" takes a third of the time.
+Functions that have no such shortcut (`mtimes`, `cross`, `vertcat`, ...) still search. What they ask
+a symbol first is `__DM__`, whether it can be a matrix of numbers, then `__MX__`; an attribute that
+is missing is an exception raised and caught, several times a call. A symbol that has them and
+answers "no" takes a third of the time.
 
-Entries of a matrix are taken out by one call (`entries`), and put in by slices that are made once (`block`).
+Entries of a matrix are taken out by one call (`entries`), and put in by slices that are made once
+(`block`).
 """
 
 from __future__ import annotations
@@ -21,22 +24,31 @@ import casadi
 import numpy as np
 from casadi import SX
 
-OPERATORS = {"add": casadi.OP_ADD, "sub": casadi.OP_SUB, "mul": casadi.OP_MUL, "truediv": casadi.OP_DIV}
+OPERATORS = {
+    "add": casadi.OP_ADD,
+    "sub": casadi.OP_SUB,
+    "mul": casadi.OP_MUL,
+    "truediv": casadi.OP_DIV,
+}
 """Python's word for an operator -> CasADi's."""
 QUESTIONS = ("__DM__", "__MX__")
-"""What CasADi's search calls, where there is such a method, to have a matrix of numbers or a matrix expression."""
+"""What CasADi's search calls, where there is such a method,
+to have a matrix of numbers or a matrix expression."""
 DIRECT = frozenset((SX, float, int))
 """What meets a symbol without a search; arrays and other matrices go CasADi's own way."""
 
 
 PLACES = tuple(casadi.Slice(k) for k in range(9))
-"""Places of entries in a dense matrix of up to 3 x 3, by columns: of a number CasADi makes a slice at every call."""
+"""Places of entries in a dense matrix of up to 3 x 3, by columns:
+of a number CasADi makes a slice at every call."""
 
 
 def quicken() -> None:
-    """Give the class of symbols direct operators; whoever traces asks for it, the first time counts."""
+    """Give the class of symbols direct operators; whoever traces asks for it,
+    the first time counts."""
     for question in QUESTIONS:
-        setattr(SX, question, type(None))  # called without arguments it gives None, and no Python code runs
+        # called without arguments it gives None, and no Python code runs
+        setattr(SX, question, type(None))
     for word, operation in OPERATORS.items():
         for name in (f"__{word}__", f"__i{word}__", f"__r{word}__"):
             usual = getattr(SX, name)
@@ -61,7 +73,8 @@ def _direct(operation: int, usual: Any, is_reversed: bool) -> Any:
 def block(rows: Sequence[Sequence[Any]]) -> SX:
     """A dense matrix of scalars, numbers or symbols: `vertcat` of `horzcat` without their searches.
 
-    One of numbers alone is shared by all who ask for it: whoever changes entries begins with a matrix of his own.
+    One of numbers alone is shared by all who ask for it: whoever changes entries begins with a
+    matrix of his own.
     """
     if not any(type(entry) is SX for row in rows for entry in row):
         numbers = np.array(rows, dtype=float)
@@ -78,7 +91,8 @@ def block(rows: Sequence[Sequence[Any]]) -> SX:
 
 @lru_cache(maxsize=1 << 10)
 def _constant(numbers: bytes, shape: tuple[int, int]) -> SX:
-    """A matrix of numbers, made once: recursions ask for a node's axis and placement again and again.
+    """A matrix of numbers, made once: recursions ask for a node's axis and placement again and
+    again.
 
     As many as a large robot has; those of robots that are gone make way.
     """

@@ -1,4 +1,5 @@
-"""Transform: rotation and translation kept apart, acting on points, motions, forces and inertias with @."""
+"""Transform: rotation and translation kept apart, acting on points, motions,
+forces and inertias with @."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class _Screw:
 
 
 class Motion(_Screw):
-    """A spatial velocity or acceleration: linear part at the frame's origin, angular part, in the frame's axes."""
+    """A spatial velocity or acceleration: linear part at the frame's origin, angular part,
+    in the frame's axes."""
 
     __slots__ = ()
 
@@ -48,14 +50,16 @@ class Motion(_Screw):
 
 
 class Force(_Screw):
-    """A spatial force or momentum: linear part (force), angular part (moment about the frame's origin)."""
+    """A spatial force or momentum: linear part (force),
+    angular part (moment about the frame's origin)."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """T_parent_child: x_parent = R x_child + p. `T @ x` brings x from child to parent, `T.inv @ x` back."""
+    """T_parent_child: x_parent = R x_child + p. `T @ x` brings x from child to parent,
+    `T.inv @ x` back."""
 
     R: Any  # a matrix, or a Turn, which knows its own zeros
     p: SX

@@ -1,7 +1,9 @@
-"""Turn: a rotation kept as a product of simple factors, applied one after the other with the fewest operations.
+"""Turn: a rotation kept as a product of simple factors,
+applied one after the other with the fewest operations.
 
-Between two bodies of a robot stand a turn about the joint's axis and a constant one. Kept apart, about coordinate
-axes, they carry a vector in 4 + 3 operations; multiplied out into a matrix, which has to be computed first, in 8 or 9.
+Between two bodies of a robot stand a turn about the joint's axis and a constant one. Kept apart,
+about coordinate axes, they carry a vector in 4 + 3 operations; multiplied out into a matrix, which
+has to be computed first, in 8 or 9.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ _ZERO = 1e-14  # entries of a rotation below this are rounding
 
 @dataclass(frozen=True)
 class Planar:
-    """Rotation by an angle in the plane of the coordinate axes i, j: x_i' = c x_i - s x_j, x_j' = s x_i + c x_j."""
+    """Rotation by an angle in the plane of the coordinate axes i, j: x_i' = c x_i - s x_j,
+    x_j' = s x_i + c x_j."""
 
     i: int
     j: int
@@ -48,7 +51,8 @@ class Planar:
 
     @cached_property
     def _matrix(self) -> SX:
-        """The rotation with its structural zeros: a product with it is traced in one call instead of a dozen."""
+        """The rotation with its structural zeros: a product with it is traced in one call instead
+        of a dozen."""
         i, j = self.i, self.j
         R = SX(3, 3)
         R[i, i] = R[j, j] = self.c
@@ -57,7 +61,8 @@ class Planar:
         return R
 
     def pair(self, x: SX, y: SX) -> tuple[SX, SX]:
-        """(x, y) turned. A constant angle by three shears: three multiply-adds instead of four operations."""
+        """(x, y) turned. A constant angle by three shears:
+        three multiply-adds instead of four operations."""
         c, s = self.c, self.s
         if not self._is_constant:
             return c * x - s * y, s * x + c * y
@@ -69,8 +74,9 @@ class Planar:
     def around(self, A: SX, symmetric: bool) -> SX:
         """R A R'.
 
-        The block of the plane has a trace and a skew part that do not change; with d = A_ii - A_jj, y = A_ij + A_ji and
-        u = s d + c y:  A_ii - s u, A_jj + s u, and c u - A_ji, c u - A_ij beside the diagonal.
+        The block of the plane has a trace and a skew part that do not change; with d = A_ii - A_jj,
+        y = A_ij + A_ji and u = s d + c y:  A_ii - s u, A_jj + s u, and c u - A_ji, c u - A_ij
+        beside the diagonal.
         """
         i, j, c, s = self.i, self.j, self.c, self.s
         k = 3 - i - j
@@ -112,7 +118,10 @@ class Exchange:
 
     def around(self, A: SX, symmetric: bool) -> SX:
         a, origin, sign = _rows(A), self.origin, self.sign
-        rows = [[_signed(sign[k] * sign[l], a[origin[k]][origin[l]]) for l in range(3)] for k in range(3)]
+        rows = [
+            [_signed(sign[k] * sign[l], a[origin[k]][origin[l]]) for l in range(3)]
+            for k in range(3)
+        ]
         return matrix(rows)
 
 
@@ -152,7 +161,8 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The product of factors, the last one applied first. `turn @ x` for a vector, `turn.around(A)` for R A R'."""
+    """The product of factors, the last one applied first. `turn @ x` for a vector,
+    `turn.around(A)` for R A R'."""
 
     factors: tuple[Planar | Exchange | Dense, ...] = ()
 
@@ -177,7 +187,8 @@ class Turn:
 
 
 def constant_turn(R: np.ndarray) -> Turn:
-    """A rotation given in numbers as turns about coordinate axes by at most 45 degrees, and an exchange of axes."""
+    """A rotation given in numbers as turns about coordinate axes by at most 45 degrees,
+    and an exchange of axes."""
     R = np.where(np.abs(R) <= _ZERO, 0.0, R)
     planars: list[Planar] = []
     for _ in range(3):
@@ -200,7 +211,8 @@ def constant_turn(R: np.ndarray) -> Turn:
 
 
 def _next(R: np.ndarray) -> tuple[int, int]:
-    """(axis, column): turning about that axis until the column lies on one of the other two axes leads on fastest."""
+    """(axis, column): turning about that axis until the column lies on one of the other two axes
+    leads on fastest."""
     ones = np.argwhere(np.abs(np.abs(R) - 1.0) <= _ZERO)
     for k, c in ones:
         if np.count_nonzero(R[k]) == 1 and np.count_nonzero(R[:, c]) == 1:

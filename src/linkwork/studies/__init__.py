@@ -1,4 +1,4 @@
-"""Design studies: bounds, actuator selection, static balancing, sweeps over live variables, identification."""
+"""Design studies: bounds, actuators, static balancing, sweeps over variables, identification."""
 
 from linkwork.doors import open_doors
 from linkwork.studies.actuators import Duty, Selection, duties, select

@@ -32,9 +32,11 @@ Some = str | Path | SampledMotion | Motion | Analysis | Mapping[str, Any] | Iter
 @short_repr
 @dataclass(frozen=True)
 class Duty(Tabular, rows="speed"):
-    """What one actuator must do over all motions: efforts [N, N m], speed [m/s, rad/s], power [W], travel [m, rad].
+    """What one actuator must do over all motions: efforts [N, N m], speed [m/s, rad/s], power [W],
+    travel [m, rad].
 
-    rms and mean_power are over time: a motion twice as long counts twice, however finely either is sampled
+    rms and mean_power are over time: a motion twice as long counts twice, however finely either is
+    sampled
     """
 
     name: str
@@ -54,9 +56,11 @@ class Duty(Tabular, rows="speed"):
 
 @dataclass(frozen=True, repr=False)
 class Selection(Tabular):
-    """A duty with the catalogue's lines that can do it, smallest first; `why_not` says what each other line lacks.
+    """A duty with the catalogue's lines that can do it, smallest first;
+    `why_not` says what each other line lacks.
 
-    options   every line with every gear it is offered with: how much of its limits is used, and what it lacks
+    options   every line with every gear it is offered with: how much of its limits is used, and
+              what it lacks
     cycle     the duty over time, at the actuator's output
     """
 
@@ -68,10 +72,15 @@ class Selection(Tabular):
 
     def __repr__(self) -> str:
         chosen = self.best.name if self.best else "none"
-        return f'<Selection for "{self.duty.name}": {chosen}; {len(self.fitting)} fit, {len(self.why_not)} do not>'
+        return (
+            f'<Selection for "{self.duty.name}": {chosen}; {len(self.fitting)} fit, '
+            f"{len(self.why_not)} do not>"
+        )
 
     def _table(self) -> Mapping[str, Any]:
-        return option_table(tuple(sorted(self.options, key=lambda each: (not each.fits, _size(each)))))
+        return option_table(
+            tuple(sorted(self.options, key=lambda each: (not each.fits, _size(each))))
+        )
 
     @property
     def choice(self) -> Actuator | None:
@@ -80,25 +89,33 @@ class Selection(Tabular):
 
     @property
     def best(self) -> Option | None:
-        """The smallest that can do it, with the gear that uses least of what its torque and its heat allow."""
+        """The smallest that can do it, with the gear that uses least of what its torque and its
+        heat allow."""
         of_choice = [each for each in self.options if each.fits and each.actuator == self.choice]
         return min(of_choice, key=lambda each: max(each.torque, each.thermal), default=None)
 
     def picture(self, option: Option | None = None, path: str | Path | None = None) -> bytes:
-        """The duty in the torque-speed plane of a motor, `best` if none is given, as a PNG; also written to `path`."""
+        """The duty in the torque-speed plane of a motor, `best` if none is given, as a PNG;
+        also written to `path`."""
         from linkwork.studies.duty_figure import duty_picture
 
         chosen = self.best if option is None else option
         if chosen is None or self.cycle is None:
-            raise NotPossible(f'picture: nothing of the catalogue can drive "{self.duty.name}"; give one of .options')
+            raise NotPossible(
+                f'picture: nothing of the catalogue can drive "{self.duty.name}"; give one of '
+                ".options"
+            )
         content = duty_picture(self.duty.name, self.duty.kind, chosen, self.cycle)
         if path is not None:
             write_atomically(path, content)
         return content
 
 
-def duties(robot: RobotLike, motions: Some, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
-    """What every motor and actuator must do over one motion or several, all that `robot.analyse` takes, or analyses."""
+def duties(
+    robot: RobotLike, motions: Some, steps: int = 1001, payload: Any = None
+) -> tuple[Duty, ...]:
+    """What every motor and actuator must do over one motion or several,
+    all that `robot.analyse` takes, or analyses."""
     subject = subject_of(robot, "duties")
     done = _analyses(subject, motions, steps, payload)
     return tuple(_duty(subject, name, k, done) for k, name in enumerate(layout_of(subject).names))
@@ -113,21 +130,28 @@ def select(
     payload: Any = None,
     inertia_ratio: float = INERTIA_RATIO,
 ) -> dict[str, Selection]:
-    """For every actuator of the robot the catalogue's lines that can do its duty with a margin on effort and power.
+    """For every actuator of the robot the catalogue's lines that can do its duty with a margin on
+    effort and power.
 
-    At every instant the torque-speed curve must cover margin times the effort, in the long run the continuous effort
-    margin times the rms (with a thermal time constant: the hottest instant), power margin times the peak power, speed
-    the speed, and the stroke of a linear actuator its travel. A motor is tried with each gear that it is offered with:
-    its rotor is accelerated too, its gear loses power, and the load may have at most `inertia_ratio` times its inertia.
-    Rotors that the robot itself describes (`armature`) are left out where the lines have rotors. See studies/sizing.py.
+    At every instant the torque-speed curve must cover margin times the effort, in the long run the
+    continuous effort margin times the rms (with a thermal time constant: the hottest instant),
+    power margin times the peak power, speed the speed, and the stroke of a linear actuator its
+    travel. A motor is tried with each gear that it is offered with: its rotor is accelerated too,
+    its gear loses power, and the load may have at most `inertia_ratio` times its inertia. Rotors
+    that the robot itself describes (`armature`) are left out where the lines have rotors. See
+    studies/sizing.py.
     """
     if not number(margin, "select: margin") > 0.0:
         raise InvalidInput(f"select: margin is {margin}, expected a positive number")
     if not number(inertia_ratio, "select: inertia_ratio") > 0.0:
         raise InvalidInput(f"select: inertia_ratio is {inertia_ratio}, expected a positive number")
-    offered = catalogue() if lines is None else tuple(lines) if isinstance(lines, Iterable) else (lines,)
+    offered = (
+        catalogue() if lines is None else tuple(lines) if isinstance(lines, Iterable) else (lines,)
+    )
     if not all(isinstance(line, Actuator) for line in offered):
-        raise InvalidInput("select: lines holds something else than Actuator, expected lines of a catalogue")
+        raise InvalidInput(
+            "select: lines holds something else than Actuator, expected lines of a catalogue"
+        )
     subject = subject_of(robot, "select")
     done = _analyses(subject, motions, steps, payload)
     chosen = {}
@@ -146,8 +170,13 @@ def _analyses(subject: Subject, motions: Some, steps: int, payload: Any) -> list
     if isinstance(motions, Analysis) or is_motion(motions):
         motions = [motions]
     if not isinstance(motions, Iterable):
-        raise InvalidInput(f"duties: motions is {type(motions).__name__}, expected a motion or several")
-    done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in motions]
+        raise InvalidInput(
+            f"duties: motions is {type(motions).__name__}, expected a motion or several"
+        )
+    done = [
+        m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload)
+        for m in motions
+    ]
     if not sum(len(a) for a in done):
         raise InvalidInput("duties: no motion is given, or none has an instant")
     return done

@@ -1,12 +1,13 @@
-"""Base parameters: the combinations of inertial parameters that the joint torques of a robot can show.
+"""Base parameters: the combinations of inertial parameters that the joint torques of a robot can
+show.
 
-A column of the regressor Y that is a combination of columns before it, Y2 = Y1 K for every motion, adds nothing: its
-parameter is seen together with theirs,
+A column of the regressor Y that is a combination of columns before it, Y2 = Y1 K for every motion,
+adds nothing: its parameter is seen together with theirs,
 
     tau = Y phi = Y1 (phi1 + K phi2) = Y1 beta,        beta = B phi,   B = (1 K)
 
-Columns are taken from the base to the tip, so that what a distal body shares with its carrier is counted there, as the
-classical rules regroup it. Source: [Gautier1991].
+Columns are taken from the base to the tip, so that what a distal body shares with its carrier is
+counted there, as the classical rules regroup it. Source: [Gautier1991].
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from linkwork.formats.tabular import Tabular
 from linkwork.subject import RobotLike, Subject, subject_of
 
 LABELS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-"""The ten parameters of a body: mass, first moment, inertia about the body's origin, as `robot.parameters` has them."""
+"""The ten parameters of a body: mass, first moment, inertia about the body's origin,
+as `robot.parameters` has them."""
 DEPENDENT = 1e-8
-"""Part of a column that is left beside its predecessors when it counts as a combination of them. Rounding leaves 1e-14,
-the smallest true part seen on published robots is 1e-4."""
+"""Part of a column that is left beside its predecessors when it counts as a combination of them.
+Rounding leaves 1e-14, the smallest true part seen on published robots is 1e-4."""
 SILENT = 1e-11
 """A column this small beside the largest is zero with rounding: nothing moves that parameter."""
 NEGLIGIBLE = 1e-9
@@ -60,7 +62,8 @@ class BaseParameters(Tabular):
 def base_parameters(robot: RobotLike, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot of open chains, found on random motions within its limits.
 
-    Bodies that are described without mass, such as frames of a table, have none to find; where no body has any, all do.
+    Bodies that are described without mass, such as frames of a table, have none to find; where no
+    body has any, all do.
     """
     subject = subject_of(robot, "base_parameters")
     without_loops(subject, "base_parameters")
@@ -78,12 +81,16 @@ def base_parameters(robot: RobotLike, seed: int = 0) -> BaseParameters:
     bodies = [body.name for body in subject.model.bodies]
     labels = [f"{body}.{label}" for body in bodies for label in LABELS]
     values = B @ described_parameters(subject)
-    return BaseParameters(tuple(_in_words(row, k, labels) for row, k in zip(B, leading)), B, leading, values)
+    return BaseParameters(
+        tuple(_in_words(row, k, labels) for row, k in zip(B, leading)), B, leading, values
+    )
 
 
 def described_parameters(subject: Subject) -> np.ndarray:
     """`robot.parameters()`: ten inertial parameters of each body (10 nb,)."""
-    return np.array([x for body in subject.model.bodies for x in body.mass_properties.parameters()], dtype=float)
+    return np.array(
+        [x for body in subject.model.bodies for x in body.mass_properties.parameters()], dtype=float
+    )
 
 
 def _with_matter(subject: Subject) -> np.ndarray:
@@ -93,9 +100,13 @@ def _with_matter(subject: Subject) -> np.ndarray:
 
 
 def without_loops(subject: Subject, who: str) -> None:
-    """Refuse machines whose torques are shared among loops: the regressor is that of the tree alone."""
+    """Refuse machines whose torques are shared among loops:
+    the regressor is that of the tree alone."""
     if subject.model.elements:
-        raise NotPossible(f'{who}: robot "{subject.model.name}" has closed loops or springs; only open chains are seen')
+        raise NotPossible(
+            f'{who}: robot "{subject.model.name}" has closed loops or springs; only open chains '
+            "are seen"
+        )
     if not subject.nv:
         raise NotPossible(f'{who}: robot "{subject.model.name}" has no joint that moves')
 
@@ -111,7 +122,8 @@ def _random_regressor(subject: Subject, seed: int) -> np.ndarray:
 
 
 def _independent(Y: np.ndarray) -> np.ndarray:
-    """Indices of the columns that are no combination of those before them: Gram-Schmidt, each column twice."""
+    """Indices of the columns that are no combination of those before them: Gram-Schmidt,
+    each column twice."""
     basis = np.zeros((0, Y.shape[0]))
     columns = []
     for k in range(Y.shape[1]):

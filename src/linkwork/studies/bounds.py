@@ -26,7 +26,8 @@ NUMBERS = 1 << 20  # symbols computed at a time: they stay in the cache
 class ChristoffelBounds(Tabular):
     """Largest Christoffel symbols over the joint ranges.
 
-    kind      "certified": no configuration exceeds these numbers; "sampled": the largest found, others may exceed them
+    kind      "certified": no configuration exceeds these numbers; "sampled": the largest found,
+              others may exceed them
     symbols   (nv, nv, nv), on |c[k, i, j]|
     coriolis  k with ||C(q, v)|| <= k ||v|| in the Euclidean norm, for gains and for robustness
     largest   the largest symbol that was met, and `q` the configuration where
@@ -47,7 +48,9 @@ class ChristoffelBounds(Tabular):
 
     def __repr__(self) -> str:
         top = float(self.symbols.max(initial=0.0))
-        return f"<ChristoffelBounds {self.kind}: |c| <= {top:.4g}, ||C|| <= {self.coriolis:.4g} ||v||>"
+        return (
+            f"<ChristoffelBounds {self.kind}: |c| <= {top:.4g}, ||C|| <= {self.coriolis:.4g} ||v||>"
+        )
 
 
 def christoffel_bounds(
@@ -59,30 +62,41 @@ def christoffel_bounds(
 ) -> ChristoffelBounds:
     """Bounds of |c^k_ij| and of ||C(q, v)|| / ||v|| for all q.
 
-    certified   A symbol is a trigonometric polynomial of degree 2 in every revolute coordinate, a polynomial of
-                degree 2 in every prismatic one, and does not depend on root joints. On a grid of M equal steps a turn
-                its maximum exceeds the grid's by a factor of at most 1 / cos(2 pi / M) a coordinate ([Ehlich1964];
-                prismatic: Chebyshev points), and so does any norm of C. Revolute joints count with their full turn.
-                Where such a grid needs more than `samples`, or gives more, the bound is that of reach.py.
+    certified   A symbol is a trigonometric polynomial of degree 2 in every revolute coordinate, a
+                polynomial of degree 2 in every prismatic one, and does not depend on root joints.
+                On a grid of M equal steps a turn its maximum exceeds the grid's by a factor of at
+                most 1 / cos(2 pi / M) a coordinate ([Ehlich1964];
+                prismatic: Chebyshev points), and so does any norm of C. Revolute joints count with
+                their full turn. Where such a grid needs more than `samples`, or gives more, the
+                bound is that of reach.py.
     sampled     the best of `samples` random configurations within the limits, climbed further.
     time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     """
     choice(kind, ("certified", "sampled"), "christoffel_bounds: kind")
     samples = deadlines.counted(samples, "christoffel_bounds: samples", 1, MOST_SAMPLES)
     with deadlines.time_limit(time_limit, "christoffel_bounds"):
-        return _sampled(subject, samples, seed) if kind == "sampled" else _of_any(subject, samples, seed)
+        return (
+            _sampled(subject, samples, seed)
+            if kind == "sampled"
+            else _of_any(subject, samples, seed)
+        )
 
 
 def _of_any(subject: Subject, samples: int, seed: int) -> ChristoffelBounds:
     """Certified bounds; joints that mimic others are freed for them."""
     if not subject.tree.mimic:
         return _certified(subject, samples)
-    free = Subject(replace(subject.model, joints=tuple(replace(j, mimic=None) for j in subject.model.joints)))
+    free = Subject(
+        replace(subject.model, joints=tuple(replace(j, mimic=None) for j in subject.model.joints))
+    )
     bounds, G = _certified(free, samples), np.abs(subject.tree.mimic_map[2])
     symbols = np.einsum("kij,ka,ib,jc->abc", bounds.symbols, G, G, G)
     bound = min(float(np.linalg.norm(G, 2)) ** 3 * bounds.coriolis, float(_gain(symbols[None])[0]))
-    met = _sampled(subject, min(samples, 1000), seed)  # what was met without mimic is no pose of this robot
-    return ChristoffelBounds("certified", symbols, bound, met.largest, met.q, bounds.samples + met.samples)
+    # what was met without mimic is no pose of this robot
+    met = _sampled(subject, min(samples, 1000), seed)
+    return ChristoffelBounds(
+        "certified", symbols, bound, met.largest, met.q, bounds.samples + met.samples
+    )
 
 
 def _certified(subject: Subject, samples: int) -> ChristoffelBounds:
@@ -91,24 +105,30 @@ def _certified(subject: Subject, samples: int) -> ChristoffelBounds:
     if grid is None:
         q = configurations.neutral(subject)
         largest = float(np.abs(_symbols(subject, q)).max(initial=0.0))
-        return ChristoffelBounds("certified", _rounded_up(symbols), bound * (1 + ROUNDING), largest, q, 1)
+        return ChristoffelBounds(
+            "certified", _rounded_up(symbols), bound * (1 + ROUNDING), largest, q, 1
+        )
     axes, factor = grid
     most = _Largest(subject)
     for q in _points(configurations.neutral(subject), axes, _chunk(subject)):
         most.meet(q)
     symbols = np.minimum(symbols, factor * most.symbols)
     bound = min(factor * most.gain, float(_gain(symbols[None])[0])) * (1 + ROUNDING)
-    return ChristoffelBounds("certified", _rounded_up(symbols), bound, most.largest, most.q, most.samples)
+    return ChristoffelBounds(
+        "certified", _rounded_up(symbols), bound, most.largest, most.q, most.samples
+    )
 
 
 def _rounded_up(symbols: np.ndarray) -> np.ndarray:
-    """Structural zeros stay zero: a symbol that is not one may be met with as much rounding as the largest has."""
+    """Structural zeros stay zero: a symbol that is not one may be met with as much rounding as the
+    largest has."""
     return np.where(symbols > 0, symbols + ROUNDING * symbols.max(initial=0.0), 0.0)
 
 
 def _sampled(subject: Subject, samples: int, seed: int) -> ChristoffelBounds:
     most, step = _Largest(subject), _chunk(subject)
-    for first in range(0, samples, DRAWN):  # drawn in portions: a billion poses would not fit into memory
+    # drawn in portions: a billion poses would not fit into memory
+    for first in range(0, samples, DRAWN):
         count = min(DRAWN, samples - first)
         poses = configurations.random(subject, count, seed if first == 0 else _seed(seed, first))
         for at in range(0, count, step):
@@ -124,10 +144,14 @@ def _seed(seed: int, portion: int) -> int:
     return int(np.random.SeedSequence([seed, portion]).generate_state(1)[0])
 
 
-def _climbed(subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def _climbed(
+    subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
     """A local maximum of a measure of c from q on, within the limits, as a batch of one."""
     limits, h = configurations.limits(subject), 1e-6
-    steps = np.concatenate([np.zeros((1, subject.nq)), h * np.eye(subject.nq), -h * np.eye(subject.nq)])
+    steps = np.concatenate(
+        [np.zeros((1, subject.nq)), h * np.eye(subject.nq), -h * np.eye(subject.nq)]
+    )
 
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
         deadlines.check()
@@ -136,7 +160,9 @@ def _climbed(subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np
 
     from scipy.optimize import minimize  # takes longer to import than all of linkwork
 
-    optimum = minimize(negative, q, jac=True, method="L-BFGS-B", bounds=list(zip(limits.lower, limits.upper)))
+    optimum = minimize(
+        negative, q, jac=True, method="L-BFGS-B", bounds=list(zip(limits.lower, limits.upper))
+    )
     return np.clip(optimum.x, limits.lower, limits.upper)[None]
 
 
@@ -156,11 +182,14 @@ class _Largest:
         squares = np.einsum("nx,nx->n", flat, flat)
         np.abs(flat, out=flat)
         largest = flat.max(axis=1, initial=0.0)
-        self.symbols = np.maximum(self.symbols, flat.max(axis=0, initial=0.0).reshape(self.symbols.shape))
+        self.symbols = np.maximum(
+            self.symbols, flat.max(axis=0, initial=0.0).reshape(self.symbols.shape)
+        )
         self.samples += len(q)
         if largest.max(initial=0.0) > self.largest:
             self.largest, self.q = float(largest.max()), q[int(largest.argmax())].copy()
-        worth = np.flatnonzero(squares > self.gain**2)  # the gain is at most the norm of all symbols
+        # the gain is at most the norm of all symbols
+        worth = np.flatnonzero(squares > self.gain**2)
         if len(worth):
             gains = _gain(_symbols(self.subject, q[worth]))
             if gains.max() > self.gain:
@@ -176,7 +205,8 @@ def _symbols(subject: Subject, q: np.ndarray) -> np.ndarray:
 
 
 def _gain(c: np.ndarray) -> np.ndarray:
-    """max over v of ||C(v)|| / ||v|| (Frobenius, so at least the spectral norm) of symbols c (m, n, n, n): (m,)."""
+    """max over v of ||C(v)|| / ||v|| (Frobenius, so at least the spectral norm) of symbols c
+    (m, n, n, n): (m,)."""
     m, n = len(c), c.shape[-1]
     flat = c.reshape(m, n * n, n)
     gram = flat.swapaxes(1, 2) @ flat
@@ -184,7 +214,8 @@ def _gain(c: np.ndarray) -> np.ndarray:
 
 
 def _grid(subject: Subject, samples: int) -> tuple[list[tuple[int, np.ndarray]], float] | None:
-    """(values of each coordinate that matters, factor from the largest on the grid to the largest of all), or None."""
+    """(values of each coordinate that matters, factor from the largest on the grid to the largest
+    of all), or None."""
     moving = [node for node in subject.tree.nodes if node.nv and node.parent]
     if any(not (node.row.is_hinge or node.row.is_slide) for node in moving):
         return None
@@ -205,7 +236,9 @@ def _grid(subject: Subject, samples: int) -> tuple[list[tuple[int, np.ndarray]],
     return axes, factor
 
 
-def _points(start: np.ndarray, axes: list[tuple[int, np.ndarray]], size: int) -> Iterator[np.ndarray]:
+def _points(
+    start: np.ndarray, axes: list[tuple[int, np.ndarray]], size: int
+) -> Iterator[np.ndarray]:
     """All points of the grid, in batches."""
     columns = [at for at, _ in axes]
     points = itertools.product(*[values for _, values in axes])

@@ -1,7 +1,9 @@
-"""Cells: where a robot stands, and which robot, so that it reaches its places quickly and touches nothing.
+"""Cells: where a robot stands, and which robot,
+so that it reaches its places quickly and touches nothing.
 
-Every place gets a configuration that is free, every motion from home to it and back is planned and proved, and timed by
-the speeds of its joints. Another base moves the cell against the robot, so that nothing is compiled for it.
+Every place gets a configuration that is free, every motion from home to it and back is planned and
+proved, and timed by the speeds of its joints. Another base moves the cell against the robot, so
+that nothing is compiled for it.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ class CellLayouts(Tabular):
 
     designs    names of the robots;  bases (bases, 4, 4): where they stand
     reached    places with a free configuration;  planned: those with a motion that is proved free
-    length     mean length of these motions [rad, m];  cycle: seconds of all of them, there and back, at the largest
-               speeds of the joints; NaN where none is planned
+    length     mean length of these motions [rad, m];  cycle: seconds of all of them, there and
+               back, at the largest speeds of the joints; NaN where none is planned
     seconds    that the study took
     """
 
@@ -75,7 +77,8 @@ def cell_layouts(
     *,
     time_limit: float | None = None,
 ) -> CellLayouts:
-    """Which places of a cell each robot reaches from each base, along which motions, and how long they take.
+    """Which places of a cell each robot reaches from each base, along which motions,
+    and how long they take.
 
     models      robots with their shapes by name (other link lengths, other tools), or one
     targets     (n, 4, 4) poses of the frame in the cell's axes
@@ -89,7 +92,10 @@ def cell_layouts(
     named = {"": models} if isinstance(models, CollisionModel) else dict(models)
     poses = finite_doubles(targets, "cell_layouts: targets")
     if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not len(poses) or not named:
-        raise InvalidInput(f"cell_layouts: targets has shape {poses.shape}, expected (n, 4, 4), for at least one robot")
+        raise InvalidInput(
+            f"cell_layouts: targets has shape {poses.shape}, expected (n, 4, 4), for at least "
+            "one robot"
+        )
     places = _bases(bases)
     around = obstacles if isinstance(obstacles, Obstacles) else Obstacles(obstacles or ())
     shape = (len(named), len(places))
@@ -110,14 +116,21 @@ def cell_layouts(
             paths = [plan.path for plan in plans if plan.certified]
             planned[row, column] = len(paths)
             if paths:
-                length[row, column] = float(np.mean([plan.length for plan in plans if plan.certified]))
+                length[row, column] = float(
+                    np.mean([plan.length for plan in plans if plan.certified])
+                )
                 cycle[row, column] = 2.0 * sum(_duration(path, rates) for path in paths)
     counts = (reached, planned, length, cycle)
     return CellLayouts(tuple(named), places, len(poses), *counts, time.perf_counter() - clock)
 
 
 def _goals(
-    model: CollisionModel, start: np.ndarray, poses: np.ndarray, frame: str, scene: Obstacles, seed: int
+    model: CollisionModel,
+    start: np.ndarray,
+    poses: np.ndarray,
+    frame: str,
+    scene: Obstacles,
+    seed: int,
 ) -> np.ndarray:
     """(k, nq): of each place that is reached the free configuration nearest to the start."""
     space = space_of(model, None, None, "cell_layouts")
@@ -149,7 +162,9 @@ def _bases(bases: ArrayLike) -> np.ndarray:
         poses[:, :3, 3] = places
         return poses
     if places.ndim != 3 or places.shape[1:] != (4, 4):
-        raise InvalidInput(f"cell_layouts: bases has shape {places.shape}, expected (m, 3) or (m, 4, 4)")
+        raise InvalidInput(
+            f"cell_layouts: bases has shape {places.shape}, expected (m, 3) or (m, 4, 4)"
+        )
     return places
 
 
@@ -157,5 +172,7 @@ def _speeds(model: CollisionModel, speeds: ArrayLike | None) -> np.ndarray:
     rates = configurations.limits(model.subject).velocity if speeds is None else speeds
     listed = np.broadcast_to(np.asarray(rates, dtype=float), (model.subject.nq,))
     if not (np.isfinite(listed).all() and (listed > 0.0).all()):
-        raise InvalidInput(f"cell_layouts: speeds is {listed.tolist()}, expected positive numbers; give speeds=")
+        raise InvalidInput(
+            f"cell_layouts: speeds is {listed.tolist()}, expected positive numbers; give speeds="
+        )
     return listed

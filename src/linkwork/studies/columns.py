@@ -19,7 +19,8 @@ from linkwork.loads.loads import loads_names
 from linkwork.subject import Subject
 
 NEWTON_STEPS = 5
-"""Between instants 0.2 rad apart the steps of a four-bar near its dead point move 0.4, 0.2, 2e-2, 3e-4 and 4e-8 rad."""
+"""Between instants 0.2 rad apart the steps of a four-bar near its dead point move 0.4, 0.2, 2e-2,
+3e-4 and 4e-8 rad."""
 LAST_MOVE = 1e-5
 """A last move below this [rad, m] leaves an error of about 1e-10."""
 
@@ -30,7 +31,9 @@ class Columns:
     q, v, a, c, cd: symbols or expressions; live: symbol of every live variable
     """
 
-    def __init__(self, subject: Subject, live: Mapping[str, SX], q: SX, v: SX, a: SX, c: SX, cd: SX) -> None:
+    def __init__(
+        self, subject: Subject, live: Mapping[str, SX], q: SX, v: SX, a: SX, c: SX, cd: SX
+    ) -> None:
         self.subject, self.live = subject, live
         self.given = {"q": q, "v": v, "a": a, "command": c, "command_rate": cd}
 
@@ -74,7 +77,9 @@ class Columns:
             case "effort":
                 source = self.efforts
             case "power":
-                return column.of_symbols(self.efforts) * column.of_symbols(self.given["command_rate"])
+                return column.of_symbols(self.efforts) * column.of_symbols(
+                    self.given["command_rate"]
+                )
             case "member":
                 return self._length(name.partition(".")[2], column.at[0])
             case "position":
@@ -86,16 +91,21 @@ class Columns:
     def _length(self, member: str, k: int) -> SX:
         """Of a spring from the loads, which have it already."""
         springs = loads_names(self.subject).springs
-        return self.loads["length"][springs.index(member)] if member in springs else self.member_lengths[k]
+        return (
+            self.loads["length"][springs.index(member)]
+            if member in springs
+            else self.member_lengths[k]
+        )
 
 
 def motion_of_commands(
     subject: Subject, live: Mapping[str, SX], c: SX, cd: SX, cdd: SX, q_before: SX | None = None
 ) -> tuple[tuple[SX, SX, SX], SX]:
-    """((q, v, a), margin): closed forms, or a few Newton steps from the coordinates of the instant before.
+    """((q, v, a), margin): closed forms, or a few Newton steps from the coordinates of the instant
+    before.
 
-    margin is negative where a command is out of its range or a loop stays open: where the last step still moves far,
-    for the error it leaves is about the square of its move.
+    margin is negative where a command is out of its range or a loop stays open: where the last step
+    still moves far, for the error it leaves is about the square of its move.
     """
     tree = subject.traced_tree(live)
     margin = SX(1)

@@ -21,13 +21,19 @@ GROUP = "study"
 """Its commands are written `linkwork study sweep`."""
 SHOWN = 40
 """Most designs of a sweep that are printed; --out and --json have them all."""
-MotionName = Annotated[str | None, typer.Option("--motion", help="A named motion; left out: the robot's first.")]
+MotionName = Annotated[
+    str | None, typer.Option("--motion", help="A named motion; left out: the robot's first.")
+]
 
 
 def sweep(
     robot: RobotName,
-    vary: Annotated[list[str], typer.Option(help="variable=first:last:count [SI]; several make a grid.")],
-    column: Annotated[list[str], typer.Option(help="A column of `analyse`, such as actuator.act5.")],
+    vary: Annotated[
+        list[str], typer.Option(help="variable=first:last:count [SI]; several make a grid.")
+    ],
+    column: Annotated[
+        list[str], typer.Option(help="A column of `analyse`, such as actuator.act5.")
+    ],
     motion: MotionName = None,
     reduce: Annotated[str, typer.Option(help="peak, max, min, mean or rms.")] = "peak",
     steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 1000,
@@ -47,27 +53,45 @@ def sweep(
         reduced = dict.fromkeys(column, reduce)
         swept_designs = swept(loaded, _motion(loaded, motion), designs, reduced, steps, tick)
     header = [*designs, *swept_designs.results]
-    rows = list(zip(*(x.tolist() for x in (*designs.values(), *swept_designs.results.values())), strict=True))
+    rows = list(
+        zip(
+            *(x.tolist() for x in (*designs.values(), *swept_designs.results.values())), strict=True
+        )
+    )
     best = {name: int(swept_designs.best(name)) for name in swept_designs.results}
     if out is not None:
         write_atomically(out, csv_text({**designs, **swept_designs.results}))
     shown = sorted({*range(0, len(rows), -(-len(rows) // SHOWN)), len(rows) - 1, *best.values()})
-    title = f"{len(rows)} designs of {loaded.name}" + (f", {len(shown)} shown" if len(shown) < len(rows) else "")
+    title = f"{len(rows)} designs of {loaded.name}" + (
+        f", {len(shown)} shown" if len(shown) < len(rows) else ""
+    )
     table = Table(title, ["design", *header], [(k, *rows[k]) for k in shown])
     lines = []
     for name, k in best.items():
         at = ", ".join(f"{variable} = {designs[variable][k]:.6g}" for variable in designs)
         lines.append(f"smallest {name}: {swept_designs.results[name][k]:.6g} at {at}")
     if not swept_designs.valid.all():
-        lines.append(f"{np.count_nonzero(~swept_designs.valid)} designs are not valid: their loops do not close")
-    facts = {"variables": designs, "results": swept_designs.results, "valid": swept_designs.valid, "best": best}
+        lines.append(
+            f"{np.count_nonzero(~swept_designs.valid)} designs are not valid: their loops do "
+            "not close"
+        )
+    facts = {
+        "variables": designs,
+        "results": swept_designs.results,
+        "valid": swept_designs.valid,
+        "best": best,
+    }
     return Answer({"robot": loaded.name, **facts}, [table, *lines], [] if out is None else [out])
 
 
 def balance(
     robot: RobotName,
-    variable: Annotated[list[str], typer.Option(help="A variable that may change, such as torso_spring.")],
-    actuator: Annotated[list[str] | None, typer.Option(help="Whose effort counts; left out: all.")] = None,
+    variable: Annotated[
+        list[str], typer.Option(help="A variable that may change, such as torso_spring.")
+    ],
+    actuator: Annotated[
+        list[str] | None, typer.Option(help="Whose effort counts; left out: all.")
+    ] = None,
     motion: MotionName = None,
     poses: Annotated[int, typer.Option(help="Poses of the motion at rest.")] = 21,
 ) -> Answer:
@@ -82,26 +106,41 @@ def balance(
     commands = chosen.commands(np.linspace(0.0, chosen.duration, poses))[0]
     with working("balancing"):
         balancing = balanced(loaded, commands, actuators=actuator or None)
-    facts = {"variables": balancing.variables, "saving": balancing.saving, "reason": balancing.reason}
+    facts = {
+        "variables": balancing.variables,
+        "saving": balancing.saving,
+        "reason": balancing.reason,
+    }
     present = dict(loaded.model.variables)
     rows = [(name, float(present[name]), best) for name, best in balancing.variables.items()]
-    table = Table(f"balance of {loaded.name} over {poses} poses", ("variable [SI]", "now", "best"), rows)
+    table = Table(
+        f"balance of {loaded.name} over {poses} poses", ("variable [SI]", "now", "best"), rows
+    )
     return Answer(
-        {"robot": loaded.name, **facts}, [table, f"rms effort at rest falls by {100 * balancing.saving:.1f} %"]
+        {"robot": loaded.name, **facts},
+        [table, f"rms effort at rest falls by {100 * balancing.saving:.1f} %"],
     )
 
 
 def actuators(
     robot: RobotName,
     motion: Annotated[
-        str | None, typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the first.")
+        str | None,
+        typer.Option(
+            help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the first."
+        ),
     ] = None,
     payload: Annotated[float, typer.Option(help="Mass at the last frame [kg].")] = 0.0,
     margin: Annotated[float, typer.Option(help="On effort and power.")] = 1.5,
-    catalogue: Annotated[Path | None, typer.Option(help="A CSV file; left out: generic sizes.")] = None,
-    pictures: Annotated[Path | None, typer.Option(help="A folder for the duties in the torque-speed plane.")] = None,
+    catalogue: Annotated[
+        Path | None, typer.Option(help="A CSV file; left out: generic sizes.")
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(help="A folder for the duties in the torque-speed plane.")
+    ] = None,
 ) -> Answer:
-    """What every actuator must do over a motion, and the smallest motor and gear of a catalogue that can.
+    """What every actuator must do over a motion,
+    and the smallest motor and gear of a catalogue that can.
 
     Example:  linkwork study actuators charmie --margin 2
               linkwork study actuators ur5e --motion cycle.csv --payload 5 --pictures duties
@@ -115,12 +154,24 @@ def actuators(
     with working("analysing"):
         selection = select(loaded, sampled, lines, margin, payload=payload_of(loaded, payload))
     rows = [
-        (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.best.name if s.best else "none")
+        (
+            n,
+            s.duty.kind,
+            s.duty.peak,
+            s.duty.rms,
+            s.duty.speed,
+            s.duty.power,
+            s.best.name if s.best else "none",
+        )
         for n, s in selection.items()
     ]
     keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
     units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
-    table = Table(f"actuators of {loaded.name}, margin {margin:g}", ("actuator", "kind", *units, "choice"), rows)
+    table = Table(
+        f"actuators of {loaded.name}, margin {margin:g}",
+        ("actuator", "kind", *units, "choice"),
+        rows,
+    )
     facts = {"robot": loaded.name, "actuators": [dict(zip(keys, row, strict=True)) for row in rows]}
     written = []
     if pictures is not None:
@@ -136,8 +187,12 @@ def _axis(text: str) -> tuple[str, np.ndarray]:
     name, _, rest = text.partition("=")
     parts = rest.split(":")
     if not name or len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
-        raise InvalidInput(f"--vary: {text!r}, expected variable=first:last:count such as torso_spring=0:2000:21")
-    return name, np.linspace(value(parts[0], f"--vary {name}"), value(parts[1], f"--vary {name}"), int(parts[2]))
+        raise InvalidInput(
+            f"--vary: {text!r}, expected variable=first:last:count such as torso_spring=0:2000:21"
+        )
+    return name, np.linspace(
+        value(parts[0], f"--vary {name}"), value(parts[1], f"--vary {name}"), int(parts[2])
+    )
 
 
 def _motion(robot: lw.Robot, motion: str | None) -> str:

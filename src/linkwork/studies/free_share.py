@@ -1,4 +1,5 @@
-"""Free share: how much of what a robot can reach is free of collisions, for one design or a thousand."""
+"""Free share: how much of what a robot can reach is free of collisions,
+for one design or a thousand."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class FreeShare(Tabular, rows="configurations"):
     """Of designs (...), from the same random configurations.
 
     configurations   share of the configurations within the limits that touch nothing
-    workspace        of the cells that the frame reaches the share that it reaches without touching; NaN without frame
+    workspace        of the cells that the frame reaches the share that it reaches without touching;
+                     NaN without frame
     reached          how many cells the frame reaches; free: those without touching
     """
 
@@ -52,12 +54,15 @@ def free_share(
     """The share of configurations, and of the workspace of a frame, that is free of collisions.
 
     frame       whose workspace is counted, in cells of side `cell` [m]
-    variables   values (...) of live variables, one a design, broadcast; nothing is compiled for another design
+    variables   values (...) of live variables, one a design, broadcast; nothing is compiled for
+                another design
     samples     random configurations within the limits, the same for every design
     time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     """
     if not isinstance(model, CollisionModel):
-        raise InvalidInput(f"free_share: model is {model!r}, expected a CollisionModel: lw.collision.model(robot)")
+        raise InvalidInput(
+            f"free_share: model is {model!r}, expected a CollisionModel: lw.collision.model(robot)"
+        )
     count = deadlines.counted(samples, "free_share: samples", 1, MOST_SAMPLES)
     size = number(cell, "free_share: cell")
     if not size > 0.0:

@@ -16,25 +16,39 @@ from linkwork.errors import InvalidFile, InvalidInput, did_you_mean
 from linkwork.formats.files import read_bounded
 
 FIELDS = ("name", "kind", "peak", "continuous", "speed", "power", "stroke", "source")
-MOTOR_FIELDS = ("rotor_inertia", "gear_ratios", "gear_efficiency", "gear_inertia", "curve", "thermal_time")
-"""Columns that a catalogue may have beside; an empty cell is what the line has without the column."""
+MOTOR_FIELDS = (
+    "rotor_inertia",
+    "gear_ratios",
+    "gear_efficiency",
+    "gear_inertia",
+    "curve",
+    "thermal_time",
+)
+"""Columns that a catalogue may have beside; an empty cell is what the line has without the
+column."""
 KINDS = ("linear", "rotary")
 
 
 @dataclass(frozen=True)
 class Actuator:
-    """A line of a catalogue: kind "linear" (forces [N], speed [m/s], stroke [m]) or "rotary" (torques [N m], [rad/s]).
+    """A line of a catalogue: kind "linear" (forces [N], speed [m/s], stroke [m]) or "rotary"
+    (torques [N m], [rad/s]).
 
-    peak, continuous: largest effort for moments and for ever; power: mechanical [W]; stroke: inf for endless turning
+    peak, continuous: largest effort for moments and for ever; power: mechanical [W]; stroke: inf
+    for endless turning
 
-    With gear_ratios the line is a motor, and those numbers are of its shaft (always N m, rad/s); it is offered with
-    each of the ratios: turns of the motor a turn of the joint, or radians a metre (2 pi / lead of a screw).
+    With gear_ratios the line is a motor, and those numbers are of its shaft (always N m, rad/s); it
+    is offered with each of the ratios: turns of the motor a turn of the joint, or radians a metre
+    (2 pi / lead of a screw).
 
-    rotor_inertia     of the motor [kg m^2] (of a line without gear: seen at the output [kg m^2, kg])
-    gear_efficiency   share of the power that the gear lets through, either way; gear_inertia: at the motor [kg m^2]
-    curve             ((speed, effort), ...): the largest effort at each speed, straight between; left out: `peak` up to
-                      `speed`
-    thermal_time      time constant of its temperature [s]; inf: the mean of losses over the whole cycle decides
+    rotor_inertia     of the motor [kg m^2] (of a line without gear: seen at the output [kg m^2,
+                      kg])
+    gear_efficiency   share of the power that the gear lets through, either way; gear_inertia: at
+                      the motor [kg m^2]
+    curve             ((speed, effort), ...): the largest effort at each speed, straight between;
+                      left out: `peak` up to `speed`
+    thermal_time      time constant of its temperature [s]; inf: the mean of losses over the whole
+                      cycle decides
     """
 
     name: str
@@ -64,12 +78,16 @@ class Actuator:
             if not (value >= 0.0 and math.isfinite(value)):
                 raise self._refusal(f"{label} is {value}, expected a number that is not negative")
         if not 0.0 < self.gear_efficiency <= 1.0:
-            raise self._refusal(f"gear_efficiency is {self.gear_efficiency}, expected a number above 0, at most 1")
+            raise self._refusal(
+                f"gear_efficiency is {self.gear_efficiency}, expected a number above 0, at most 1"
+            )
         if not all(ratio > 0.0 and math.isfinite(ratio) for ratio in self.gear_ratios):
             raise self._refusal(f"gear_ratios are {self.gear_ratios}, expected positive numbers")
         speeds = [speed for speed, _ in self.curve]
         if speeds != sorted(set(speeds)) or not all(s >= 0.0 and e >= 0.0 for s, e in self.curve):
-            raise self._refusal(f"curve is {self.curve}, expected pairs (speed, effort) with growing speeds")
+            raise self._refusal(
+                f"curve is {self.curve}, expected pairs (speed, effort) with growing speeds"
+            )
 
     @property
     def inertia(self) -> float:
@@ -82,26 +100,35 @@ class Actuator:
         return self.gear_ratios or (1.0,)
 
     def allowed(self, speed: np.ndarray) -> np.ndarray:
-        """(n,): the largest effort at speeds (n,) that are not negative; zero beyond the largest speed."""
+        """(n,): the largest effort at speeds (n,) that are not negative;
+        zero beyond the largest speed."""
         speed = finite_doubles(speed, "allowed: speed")
         if not self.curve:
             return np.where(speed <= self.speed, self.peak, 0.0)
         speeds, efforts = np.array(self.curve, dtype=float).T
-        return np.where(speed <= self.speed, np.minimum(np.interp(speed, speeds, efforts), self.peak), 0.0)
+        return np.where(
+            speed <= self.speed, np.minimum(np.interp(speed, speeds, efforts), self.peak), 0.0
+        )
 
     def _refusal(self, sentence: str) -> InvalidInput:
         return InvalidInput(f'actuator "{self.name}": {sentence}')
 
 
 def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
-    """The lines of a CSV file with columns name, kind, peak, continuous, speed, power, stroke, source.
+    """The lines of a CSV file with columns name, kind, peak, continuous, speed, power, stroke,
+    source.
 
-    Motors may have more columns, which may stay empty: rotor_inertia, gear_ratios ("50;80;100"), gear_efficiency,
-    gear_inertia, curve ("0:3.8;400:3.8;628:1.3": speed and effort), thermal_time. See `Actuator`.
-    Without a path: the small one that comes along, of generic sizes in steps, which are no maker's products.
+    Motors may have more columns, which may stay empty: rotor_inertia, gear_ratios ("50;80;100"),
+    gear_efficiency, gear_inertia, curve ("0:3.8;400:3.8;628:1.3": speed and effort), thermal_time.
+    See `Actuator`. Without a path: the small one that comes along, of generic sizes in steps, which
+    are no maker's products.
     """
     where = "catalogue.csv" if path is None else str(path)
-    content = files("linkwork.studies").joinpath("catalogue.csv").read_bytes() if path is None else read_bounded(path)
+    content = (
+        files("linkwork.studies").joinpath("catalogue.csv").read_bytes()
+        if path is None
+        else read_bounded(path)
+    )
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -121,7 +148,9 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
     for count, row in enumerate(reader, start=2):
         try:
             numbers: dict[str, Any] = {label: float(row[label]) for label in FIELDS[2:7]}
-            lines.append(Actuator(row["name"], row["kind"], **numbers, source=row["source"], **_motor(row)))
+            lines.append(
+                Actuator(row["name"], row["kind"], **numbers, source=row["source"], **_motor(row))
+            )
         except (TypeError, ValueError) as error:
             raise InvalidFile(f"{where}: row {count}: {error}") from None
     return tuple(lines)
@@ -130,7 +159,10 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
 def _motor(row: dict[str, str]) -> dict[str, Any]:
     """The cells of a motor that are not empty."""
     texts = {label: (row.get(label) or "").strip() for label in MOTOR_FIELDS}
-    read: dict[str, Any] = dict.fromkeys(MOTOR_FIELDS, float) | {"gear_ratios": _numbers, "curve": _pairs}
+    read: dict[str, Any] = dict.fromkeys(MOTOR_FIELDS, float) | {
+        "gear_ratios": _numbers,
+        "curve": _pairs,
+    }
     return {label: read[label](text) for label, text in texts.items() if text}
 
 
@@ -141,5 +173,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 def _pairs(text: str) -> tuple[tuple[float, float], ...]:
     pairs = [each.split(":") for each in text.split(";")]
     if not all(len(pair) == 2 for pair in pairs):
-        raise ValueError(f"curve {text!r}, expected speed:effort pairs such as 0:3.8;400:3.8;628:1.3")
+        raise ValueError(
+            f"curve {text!r}, expected speed:effort pairs such as 0:3.8;400:3.8;628:1.3"
+        )
     return tuple((float(speed), float(effort)) for speed, effort in pairs)

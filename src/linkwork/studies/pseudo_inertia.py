@@ -1,12 +1,14 @@
-"""Pseudo-inertia: inertial parameters that some distribution of matter can have, and the nearest of them to data.
+"""Pseudo-inertia: inertial parameters that some distribution of matter can have,
+and the nearest of them to data.
 
 The pseudo-inertia of a body is the 4 x 4 matrix of its moments of mass of order 0, 1, 2,
 
     P = [ S  h ]      S = tr(I) 1 / 2 - I,    I about the body's origin,    h = m c
         [ h' m ]
 
-and the parameters belong to a body of positive density exactly when P is positive definite; that includes positive
-mass, positive definite inertia and the triangle inequality. Source: [Wensing2018] section III.
+and the parameters belong to a body of positive density exactly when P is positive definite; that
+includes positive mass, positive definite inertia and the triangle inequality. Source: [Wensing2018]
+section III.
 """
 
 from __future__ import annotations
@@ -52,23 +54,27 @@ def parameters_of(P: np.ndarray) -> np.ndarray:
 def nearest_physical(
     R: np.ndarray, z: np.ndarray, others: int, described: np.ndarray, belief: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The parameters of physical bodies that fit best: phi (10 nb,) and the other unknowns (others,), not negative.
+    """The parameters of physical bodies that fit best:
+    phi (10 nb,) and the other unknowns (others,), not negative.
 
-        min |R (phi, x) - z|^2 + sum over bodies |L^-1 (P(phi_b) - P0) L^-T|^2 / belief^2,    P0 = L L'
-        so that L^-1 P(phi_b) L^-T >= SMALLEST 1,    x >= 0
+        min |R (phi, x) - z|^2 + sum over bodies |L^-1 (P(phi_b) - P0) L^-T|^2 / belief^2,    P0 = L
+        L' so that L^-1 P(phi_b) L^-T >= SMALLEST 1,    x >= 0
 
     R (k, 10 nb + others), z (k,)   the data, whitened: one standard deviation of the noise is 1
-    described (nb, 10)              parameters of the description; what the data do not show stays near them
+    described (nb, 10)              parameters of the description; what the data do not show stays
+                                    near them
     belief                          relative standard deviation that the description is given
 
-    The second term is the distance of matter distributions to second order, so it does not depend on the choice of
-    frames or units. Source: [Lee2020] (constant pullback); bodies described without mass stay without.
+    The second term is the distance of matter distributions to second order, so it does not depend
+    on the choice of frames or units. Source: [Lee2020] (constant pullback); bodies described
+    without mass stay without.
     """
     try:
         import clarabel
     except ImportError:
         raise NotPossible(
-            "identify: physical=True needs the package clarabel: pip install 'linkwork[identify]' (or physical=False)"
+            "identify: physical=True needs the package clarabel: pip install 'linkwork[identify]' "
+            "(or physical=False)"
         ) from None
     from scipy import sparse
 
@@ -79,13 +85,15 @@ def nearest_physical(
     fixed[bodies] = 0.0
     A = np.hstack([R[:, : 10 * len(described)] @ T, R[:, 10 * len(described) :]])
     rhs = z - R[:, : 10 * len(described)] @ fixed.ravel()
-    at_one = np.tile([1.0 if i == j else 0.0 for i, j in UPPER], len(bodies))  # svec of the identity: as described
+    # svec of the identity: as described
+    at_one = np.tile([1.0 if i == j else 0.0 for i, j in UPPER], len(bodies))
     weight = np.concatenate([np.full(n, 1.0 / belief), np.zeros(others)])
     if others:
         weight[n:] = 1e-9 * np.linalg.norm(A[:, n:], axis=0)
     start = np.concatenate([at_one, np.zeros(others)])
 
-    # The free optimum x0, then the way d from it to the cone in the metric of the data: x = x0 + W d, min |d|^2.
+    # The free optimum x0, then the way d from it to the cone in the metric of the data:
+    # x = x0 + W d, min |d|^2.
     whole = np.vstack([A, np.diag(weight)])
     U, sizes, Vt = np.linalg.svd(whole, full_matrices=False)
     W = Vt.T / sizes
@@ -102,7 +110,10 @@ def nearest_physical(
     )
     solution = solver.solve()
     if "Solved" not in str(solution.status):
-        raise NotPossible(f"identify: no physical parameters were found ({solution.status}); physical=False has none")
+        raise NotPossible(
+            f"identify: no physical parameters were found ({solution.status}); physical=False "
+            "has none"
+        )
     x = x0 + W @ np.array(solution.x)
     return T @ x[:n] + fixed.ravel(), np.maximum(x[n:], 0.0)
 
@@ -120,7 +131,8 @@ def _coordinates(described: np.ndarray, bodies: np.ndarray) -> np.ndarray:
 
 
 def _definite(P: np.ndarray) -> np.ndarray:
-    """The nearest matrix that is safely positive definite: published inertias often break the triangle inequality."""
+    """The nearest matrix that is safely positive definite:
+    published inertias often break the triangle inequality."""
     scale = np.sqrt(np.diag(P).clip(min=0.0))
     length = max(scale[:3].max() / scale[3], 1e-3)  # a point mass gets the size of a millimetre
     units = scale[3] * np.array([length, length, length, 1.0])

@@ -12,12 +12,14 @@ from linkwork.results import JointLimits
 def symbols_by_reach(tree: Tree, limits: JointLimits) -> np.ndarray:
     """(nv, nv, nv): at least |c^k_ij| at every configuration within the limits of sliding joints.
 
-    With d the deepest of the three, over the bodies b that it carries (m mass, P second moments about the centre):
+    With d the deepest of the three, over the bodies b that it carries (m mass, P second moments
+    about the centre):
 
         |c^k_id| <= sum_b ( m u_k u_d + |P| )        u_k: largest speed of the centre for unit velocity of k
 
-    and the same number at every place where the symbol stands. Nothing turns behind a sliding i: zero. Two coordinates
-    i, d of one ball or floating joint turn each other: m u_k u_id + |I| joins.
+    and the same number at every place where the symbol stands. Nothing turns behind a sliding i:
+    zero. Two coordinates i, d of one ball or floating joint turn each other: m u_k u_id + |I|
+    joins.
     """
     nv = tree.nv
     c = np.zeros((nv, nv, nv))
@@ -33,12 +35,17 @@ def symbols_by_reach(tree: Tree, limits: JointLimits) -> np.ndarray:
                 for b in carried[D]:
                     m, P, I = _matter(tree.nodes[b])
                     all_turn = np.einsum("k,i,d->kid", turning[K], turning[A], turning[D])
-                    block += m * np.einsum("k,i,d->kid", speed[K, b], turning[A], speed[D, b]) + P * all_turn
+                    block += (
+                        m * np.einsum("k,i,d->kid", speed[K, b], turning[A], speed[D, b])
+                        + P * all_turn
+                    )
                     if A == D and node.nv > 1:
                         most = speed[D, b].max()
                         both = np.maximum.outer(turning[D], turning[D])
                         block += m * most * np.einsum("k,id->kid", speed[K, b], both)
-                        block += I * np.einsum("k,id->kid", turning[K], np.multiply.outer(turning[D], turning[D]))
+                        block += I * np.einsum(
+                            "k,id->kid", turning[K], np.multiply.outer(turning[D], turning[D])
+                        )
                 for d in range(node.nv):
                     at = node.v + d
                     c[rows, columns, at] = np.maximum(c[rows, columns, at], block[:, :, d])
@@ -64,7 +71,9 @@ def _speeds(tree: Tree, limits: JointLimits, a: int, b: int) -> np.ndarray:
     if node.nv == 0:
         return np.zeros(0)
     path = tree.paths[b][tree.paths[b].index(a) + 1 :]
-    segments = [_ends(tree.nodes[i], limits) for i in path] + [np.array([tree.nodes[b].mass_properties.com])]
+    segments = [_ends(tree.nodes[i], limits) for i in path] + [
+        np.array([tree.nodes[b].mass_properties.com])
+    ]
     beyond = sum(float(np.linalg.norm(ends, axis=1).max()) for ends in segments[1:])
     if node.row.quaternion:
         reach = beyond + float(np.linalg.norm(segments[0], axis=1).max())
@@ -76,18 +85,25 @@ def _speeds(tree: Tree, limits: JointLimits, a: int, b: int) -> np.ndarray:
 
 
 def _ends(node: Node, limits: JointLimits) -> np.ndarray:
-    """Positions of a joint's child in the parent's axes between which all others lie, (1, 3) or (2, 3)."""
-    p, R = np.array(node.placement.position, dtype=float), np.array(node.placement.rotation, dtype=float)
+    """Positions of a joint's child in the parent's axes between which all others lie,
+    (1, 3) or (2, 3)."""
+    p, R = (
+        np.array(node.placement.position, dtype=float),
+        np.array(node.placement.rotation, dtype=float),
+    )
     along = float(node.travel)
     if along:
         q = along * np.array([limits.lower[node.q], limits.upper[node.q]])
         if not np.isfinite(q).all():
             raise NotPossible(
-                f'christoffel_bounds: joint "{node.joint}" slides without limits, so that its symbols have no bound'
+                f'christoffel_bounds: joint "{node.joint}" slides without limits, so that its '
+                "symbols have no bound"
             )
         return p + np.outer(q, R @ np.array(node.axis))
     if node.row.is_free:
-        raise NotPossible(f'christoffel_bounds: joint "{node.joint}" floats on a moving body; no bound is known')
+        raise NotPossible(
+            f'christoffel_bounds: joint "{node.joint}" floats on a moving body; no bound is known'
+        )
     return p[None]
 
 

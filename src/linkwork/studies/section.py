@@ -18,5 +18,14 @@ def section(robot: Robot, analysis: Analysis | None, obstacles: object = None) -
         force, way = units[duty.kind]
         numbers = (duty.peak, duty.rms, duty.speed, duty.power, duty.travel)
         rows.append((duty.name, force, *numbers, way))
-    header = ("actuator", "effort in", "peak", "rms", "fastest [/s]", "peak power [W]", "travel", "travel in")
+    header = (
+        "actuator",
+        "effort in",
+        "peak",
+        "rms",
+        "fastest [/s]",
+        "peak power [W]",
+        "travel",
+        "travel in",
+    )
     return f"<h2>What each actuator must do</h2>{table('actuators', header, rows)}"

@@ -1,10 +1,12 @@
 """Sizing: a motor behind a gear over a cycle, at every instant and in the long run.
 
-    w_m = n w                                                   the motor turns n times as fast as its joint
-    T_m = (J_m + J_g) n a + (T / n) eta^(-sign(T w))            rotor, and the load through a gear that loses 1 - eta
+    w_m = n w                                                   the motor turns n times as fast as
+    its joint T_m = (J_m + J_g) n a + (T / n) eta^(-sign(T w))            rotor, and the load
+    through a gear that loses 1 - eta
 
-A motor serves a duty if its torque-speed curve is above T_m at every instant, its thermal limit above T_m in the long
-run, and the load's inertia seen through the gear, J / n^2, is no more than a few times its own.
+A motor serves a duty if its torque-speed curve is above T_m at every instant, its thermal limit
+above T_m in the long run, and the load's inertia seen through the gear, J / n^2, is no more than a
+few times its own.
 Source: [Roos2006], choosing motor and gearhead together.
 """
 
@@ -21,7 +23,8 @@ from linkwork.results import short_repr
 from linkwork.studies.lines import Actuator
 
 INERTIA_RATIO = 10.0
-"""Largest inertia of the load, seen by the motor, in rotor inertias, that a usual servo loop holds well."""
+"""Largest inertia of the load, seen by the motor, in rotor inertias,
+that a usual servo loop holds well."""
 
 
 @short_repr
@@ -29,7 +32,8 @@ INERTIA_RATIO = 10.0
 class Cycle(Tabular, rows="lasting"):
     """What an actuator does over time, at its output: every array (n,), one row an instant.
 
-    effort       of the load alone, without rotors [N m, N]; speed [rad/s, m/s]; acceleration [rad/s^2, m/s^2]
+    effort       of the load alone, without rotors [N m, N]; speed [rad/s, m/s]; acceleration
+                 [rad/s^2, m/s^2]
     lasting      how long each instant stands for [s]
     inertia      largest inertia of the load seen by the actuator [kg m^2, kg]
     """
@@ -44,11 +48,14 @@ class Cycle(Tabular, rows="lasting"):
 @short_repr
 @dataclass(frozen=True)
 class Option(Tabular):
-    """A line of a catalogue with one of its gear ratios, and how much of its limits a duty uses (1: all of it).
+    """A line of a catalogue with one of its gear ratios,
+    and how much of its limits a duty uses (1: all of it).
 
-    torque, thermal, speed, power   largest share of the torque-speed curve, of the thermal limit (margins included), of
+    torque, thermal, speed, power   largest share of the torque-speed curve, of the thermal limit
+                                    (margins included), of
                       the largest speed, of the power; `stroke` of its way (0: endless)
-    inertia_ratio     inertia of the load seen by the motor, in rotor inertias (0: no rotor is described)
+    inertia_ratio     inertia of the load seen by the motor, in rotor inertias
+                      (0: no rotor is described)
     lacking           what it cannot do, in words; "" where it fits
     """
 
@@ -65,7 +72,11 @@ class Option(Tabular):
     @property
     def name(self) -> str:
         """Its line, and its gear where it has one: "servo 1.3 x 100"."""
-        return self.actuator.name if not self.actuator.gear_ratios else f"{self.actuator.name} x {self.ratio:g}"
+        return (
+            self.actuator.name
+            if not self.actuator.gear_ratios
+            else f"{self.actuator.name} x {self.ratio:g}"
+        )
 
     @property
     def fits(self) -> bool:
@@ -76,7 +87,8 @@ class Option(Tabular):
 
 
 def motor_side(line: Actuator, ratio: float, cycle: Cycle) -> tuple[np.ndarray, np.ndarray]:
-    """(speed, torque) (n,) of the motor's shaft over a cycle [rad/s, N m]; of a line without a gear: of its output."""
+    """(speed, torque) (n,) of the motor's shaft over a cycle [rad/s, N m];
+    of a line without a gear: of its output."""
     driving = np.sign(cycle.effort * cycle.speed)
     through = cycle.effort / ratio * line.gear_efficiency ** (-driving)
     return ratio * cycle.speed, through + line.inertia * ratio * cycle.acceleration
@@ -87,8 +99,9 @@ def thermal_torque(torque: np.ndarray, lasting: np.ndarray, time_constant: float
 
         theta' = (T^2 - theta) / time_constant,     theta(0) = theta(end)
 
-    Losses of a winding go with T^2, and its temperature follows them with one time constant. Where that is long beside
-    the cycle (or infinite) this is the rms torque; where it is short, the largest one.
+    Losses of a winding go with T^2, and its temperature follows them with one time constant. Where
+    that is long beside the cycle (or infinite) this is the rms torque; where it is short, the
+    largest one.
     """
     squares, total = torque**2, float(lasting.sum())
     if not total > 0.0:
@@ -97,15 +110,24 @@ def thermal_torque(torque: np.ndarray, lasting: np.ndarray, time_constant: float
         return float(np.sqrt(squares @ lasting / total))
     stay = np.exp(-lasting / time_constant)
     theta, heated = 0.0, np.empty(len(torque))
-    for k in range(len(torque)):  # one cycle from cold; linear, so that the warm one is a shift of it
+    # one cycle from cold; linear, so that the warm one is a shift of it
+    for k in range(len(torque)):
         theta = squares[k] + (theta - squares[k]) * stay[k]
         heated[k] = theta
     start = theta / -np.expm1(-total / time_constant)
-    return float(np.sqrt((heated + start * np.exp(-np.cumsum(lasting) / time_constant)).max(initial=start)))
+    return float(
+        np.sqrt((heated + start * np.exp(-np.cumsum(lasting) / time_constant)).max(initial=start))
+    )
 
 
 def option(
-    line: Actuator, ratio: float, kind: str, cycle: Cycle, travel: float, margin: float, inertia_ratio: float
+    line: Actuator,
+    ratio: float,
+    kind: str,
+    cycle: Cycle,
+    travel: float,
+    margin: float,
+    inertia_ratio: float,
 ) -> Option:
     """One line with one gear against one cycle."""
     speeds, torques = motor_side(line, ratio, cycle)
@@ -125,9 +147,13 @@ def option(
     }
     if kind == "linear":
         needs["stroke"] = (line.stroke, travel)
-    short = [f"{what} {has:.4g} < {wanted:.4g}" for what, (has, wanted) in needs.items() if has < wanted]
+    short = [
+        f"{what} {has:.4g} < {wanted:.4g}" for what, (has, wanted) in needs.items() if has < wanted
+    ]
     if not short and shares[worst] > 1.0:
-        short.append(f"torque {allowed[worst]:.4g} < {needed[worst]:.4g} at {abs(speeds[worst]):.4g} rad/s")
+        short.append(
+            f"torque {allowed[worst]:.4g} < {needed[worst]:.4g} at {abs(speeds[worst]):.4g} rad/s"
+        )
     if matched > inertia_ratio:
         short.append(f"inertia ratio {matched:.4g} > {inertia_ratio:g}")
     return Option(

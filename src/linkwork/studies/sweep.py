@@ -1,4 +1,5 @@
-"""Sweep: many designs of one robot through one motion, reduced to a few numbers each in machine code."""
+"""Sweep: many designs of one robot through one motion,
+reduced to a few numbers each in machine code."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ CHUNK = 1024
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Tabular):
-    """variables: the designs' own numbers, (n,) each; results: (n,) by "column.reduction"; valid (n,).
+    """variables: the designs' own numbers, (n,) each; results: (n,) by "column.reduction";
+    valid (n,).
 
     A design whose loops do not close somewhere on the way is not valid and its results are NaN.
     """
@@ -43,12 +45,17 @@ class Sweep(Tabular):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.results:
-            raise UnknownName(f'sweep: there is no result "{name}"{did_you_mean(name, self.results)}')
+            raise UnknownName(
+                f'sweep: there is no result "{name}"{did_you_mean(name, self.results)}'
+            )
         return self.results[name]
 
     def __repr__(self) -> str:
         varied, results = ", ".join(self.variables), ", ".join(self.results)
-        return f"<Sweep of {len(self.valid)} designs, {int(self.valid.sum())} valid: {varied} -> {results}>"
+        return (
+            f"<Sweep of {len(self.valid)} designs, {int(self.valid.sum())} valid: {varied} -> "
+            f"{results}>"
+        )
 
     def _table(self) -> dict[str, np.ndarray]:
         return {**self.variables, **self.results, "valid": self.valid}
@@ -72,13 +79,16 @@ def sweep(
     """Run a motion with every design.
 
     robot      loaded with the varied variables live
-    motion     as `robot.analyse` takes it: a name of `robot.motions`, a motion, {"time", "crank"}, a table or a file,
-               or commands {"c": (T, nc), "cd", "cdd", "time"}: with time, rates left out are differentiated; without,
-               they are zero. Coordinates {"q", "v", "a", "time"} alike, of robots without struts and loops
+    motion     as `robot.analyse` takes it: a name of `robot.motions`, a motion, {"time", "crank"},
+               a table or a file, or commands {"c": (T, nc), "cd", "cdd", "time"}: with time, rates
+               left out are differentiated; without, they are zero. Coordinates
+               {"q", "v", "a", "time"} alike, of robots without struts and loops
     variables  {live variable: (n,)}; others keep their present values
-    columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
+    columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is
+               of the absolute value
     steps      instants over the whole of a motion that can be asked; arrays have their own
-    progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
+    progress   True shows a bar (rich) while it runs; a function is called with
+               (designs done, all designs)
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
     with deadlines.time_limit(time_limit, "sweep"):
@@ -93,14 +103,20 @@ def sweep(
             for begin in range(0, n, CHUNK):
                 part = slice(begin, min(n, begin + CHUNK))
                 some = {name: values[part] for name, values in designs.items()}
-                inputs: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
+                inputs: dict[str, Any] = {
+                    f"live_{k}": some[name] for k, name in enumerate(subject.live)
+                }
                 inputs["q"], begun = _start(subject, c[0], some, part.stop - part.start)
                 run = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **inputs)
-                whole = np.isfinite(run.reduced["total"]) & (run.reduced["margin"] >= 0.0) & ~run.failed
+                whole = (
+                    np.isfinite(run.reduced["total"]) & (run.reduced["margin"] >= 0.0) & ~run.failed
+                )
                 closed = begun & whole
                 valid[part] = closed
                 for k, (column, kind) in enumerate(wanted):
-                    results[f"{column}.{kind}"][part] = np.where(closed, run.reduced[f"r{k}"], np.nan)
+                    results[f"{column}.{kind}"][part] = np.where(
+                        closed, run.reduced[f"r{k}"], np.nan
+                    )
                 report(part.stop, n)
         return Sweep(designs, results, valid)
 
@@ -128,9 +144,11 @@ def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
     return keyed_scan(key, [step], state, parameters, sequences, reduce=kinds, name="sweep")
 
 
-def _start(subject: Subject, c: np.ndarray, designs: Mapping[str, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """(coordinates at the first instant of every design, whether its loops close there); no coordinates with closed
-    forms, which give them in every step."""
+def _start(
+    subject: Subject, c: np.ndarray, designs: Mapping[str, np.ndarray], n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(coordinates at the first instant of every design, whether its loops close there); no
+    coordinates with closed forms, which give them in every step."""
     if not layout_of(subject).implicit:
         return np.zeros((n, 0)), np.ones(n, dtype=bool)
     return attempt(subject, np.broadcast_to(c, (n, len(c))), designs)
@@ -141,12 +159,16 @@ def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, 
     for name, values in mapping(variables, "sweep: variables").items():
         if name not in subject.live:
             near = did_you_mean(name, subject.live)
-            raise UnknownName(f'sweep: "{name}" is not a live variable of robot "{subject.model.name}"{near}')
+            raise UnknownName(
+                f'sweep: "{name}" is not a live variable of robot "{subject.model.name}"{near}'
+            )
         arrays[name] = as_doubles(values, f"sweep: {name}").ravel()
         if not np.isfinite(arrays[name]).all():
             raise InvalidInput(f"sweep: {name} is not finite in every design")
     if not arrays:
-        raise InvalidInput("sweep: variables is empty, expected at least one live variable with its values")
+        raise InvalidInput(
+            "sweep: variables is empty, expected at least one live variable with its values"
+        )
     sizes = {len(x) for x in arrays.values() if len(x) != 1} or {1}
     if len(sizes) > 1:
         shown = ", ".join(f"{name} {len(x)}" for name, x in arrays.items())
@@ -157,12 +179,16 @@ def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, 
     return {name: np.ascontiguousarray(np.broadcast_to(x, n)) for name, x in every.items()}, n
 
 
-def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _commands(
+    subject: Subject, motion: Any, steps: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(c, cd, cdd) of a motion: at its own instants, or at `steps` of them."""
     layout = layout_of(subject)
     motion = mapping(_as_commands(subject, motion, steps), "sweep: motion")
     if "c" not in motion:
-        raise InvalidInput('sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}')
+        raise InvalidInput(
+            'sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}'
+        )
     _refuse_others(motion, ("time", "c", "cd", "cdd"))
     c = finite_rows(motion["c"], layout.sizes[0], "sweep: c")
     if c.ndim != 2 or not len(c):
@@ -171,19 +197,24 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
         commands = with_rates(subject, motion, ("c", "cd", "cdd"), "sweep")
         return commands[0], commands[1], commands[2]
     zeros = np.zeros((len(c), layout.sizes[1]))
-    cd, cdd = (finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("cd", "cdd"))
+    cd, cdd = (
+        finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("cd", "cdd")
+    )
     return c, cd, cdd
 
 
 def _as_commands(subject: Subject, motion: Any, steps: int) -> Any:
-    """Whatever `robot.analyse` takes, as commands; coordinates only where they are the commands of every design."""
+    """Whatever `robot.analyse` takes, as commands;
+    coordinates only where they are the commands of every design."""
     if isinstance(motion, str) and not is_file(motion):
         motion = Motions(subject)[motion]
     if not hasattr(motion, "sample") and hasattr(motion, "motion"):
         motion = motion.motion  # a result that has its own instants, such as a simulation
     if is_file(motion) or is_table(motion):
         motion = (
-            motion if isinstance(motion, Mapping) and "c" in motion else arrays_of(subject, motion, "sweep: motion")
+            motion
+            if isinstance(motion, Mapping) and "c" in motion
+            else arrays_of(subject, motion, "sweep: motion")
         )
     elif hasattr(motion, "commands") or hasattr(motion, "sample"):
         motion = _sampled(motion, steps)
@@ -191,23 +222,30 @@ def _as_commands(subject: Subject, motion: Any, steps: int) -> Any:
         return motion
     if subject.model.elements:
         why = "q of a machine with struts or loops depends on its dimensions"
-        raise InvalidInput(f'sweep: motion has no "c", and {why}; expected commands, by "c" or by their names')
+        raise InvalidInput(
+            f'sweep: motion has no "c", and {why}; expected commands, by "c" or by their names'
+        )
     _refuse_others(motion, ("time", "q", "v", "a"))
     if "time" in motion:
         q, v, a = with_rates(subject, dict(motion), ("q", "v", "a"), "sweep")
     else:
         q = finite_rows(motion["q"], subject.nq, "sweep: q")
         zeros = np.zeros((*q.shape[:-1], subject.nv))
-        v, a = (finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("v", "a"))
+        v, a = (
+            finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("v", "a")
+        )
     c, cd, cdd = to_actuators(subject, q, v, a)
     return {"c": c, "cd": cd, "cdd": cdd}
 
 
 def _sampled(motion: Any, steps: int) -> dict[str, np.ndarray]:
-    """A motion that can be asked, at `steps` instants over the whole of it: its commands, else its coordinates."""
+    """A motion that can be asked, at `steps` instants over the whole of it: its commands,
+    else its coordinates."""
     count = whole(steps, "sweep: steps", 1, "a whole number of instants")
     if np.ndim(motion.duration):
-        raise InvalidInput(f"sweep: motion is a batch of {len(motion.duration)}, expected one of it: motion[k]")
+        raise InvalidInput(
+            f"sweep: motion is a batch of {len(motion.duration)}, expected one of it: motion[k]"
+        )
     times = np.linspace(0.0, float(motion.duration), count)
     if hasattr(motion, "commands"):
         return dict(zip(("c", "cd", "cdd"), motion.commands(times), strict=True))
@@ -217,7 +255,10 @@ def _sampled(motion: Any, steps: int) -> dict[str, np.ndarray]:
 def _refuse_others(motion: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for name in motion:
         if name not in known:
-            raise InvalidInput(f'sweep: motion has "{name}"{did_you_mean(name, known)}, expected some of {list(known)}')
+            raise InvalidInput(
+                f'sweep: motion has "{name}"{did_you_mean(name, known)}, expected some of '
+                f"{list(known)}"
+            )
 
 
 def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str]]:
@@ -229,5 +270,7 @@ def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str
                 raise InvalidInput(f'sweep: column "{column}" asks for {kind!r}, {expected}')
             wanted.append((column, kind))
     if not wanted:
-        raise InvalidInput("sweep: columns is empty, expected at least one column with its reduction")
+        raise InvalidInput(
+            "sweep: columns is empty, expected at least one column with its reduction"
+        )
     return wanted

@@ -1,19 +1,28 @@
-"""Synthesis: every linkage through given positions, complete, checked, and an ordinary robot at the end.
+"""Synthesis: every linkage through given positions, complete, checked, and a robot at the end.
 
 PlanarTask                   positions of a body: poses, points, velocities, timing, tolerances
 dyads, triads                exact chains of two and three links; sliders by kind="PR" and "RP"
-compatibility                the fictitious linkage of the unknown rotations, and the feasible ranges
-burmester, solution_map      curves of all dyads through four poses, all their pairs; poles, opposite points, cubics
+compatibility                the fictitious linkage of the unknown rotations, and the feasible
+                             ranges
+burmester, solution_map      curves of all dyads through four poses, all their pairs; poles,
+                             opposite points, cubics
 four_bars, cognates          every four-bar through five poses, nine points, and every mix between
 four_bar, from_dyads         a Linkage from pivots or dyads; lw.Robot.from_linkage makes it a robot
-check, better_driven         circuit, branch and order defects, transmission angles, whether the driver goes round
-sweep                        a whole turn of many linkages, reduced: extent of the path, transmission
-from_loops, six_bars         linkages from rows of vectors; six- and eight-bars by closing a chain with dyads
-fit                          the best four-bars and six-bars for any number of poses, points, timed points, pairs
-search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by dimensions
+check, better_driven         circuit, branch and order defects, transmission angles, whether the
+                             driver goes round
+sweep                        a whole turn of many linkages, reduced: extent of the path,
+                             transmission
+from_loops, six_bars         linkages from rows of vectors; six- and eight-bars by closing a chain
+                             with dyads
+fit                          the best four-bars and six-bars for any number of poses, points, timed
+                             points, pairs
+search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by
+                             dimensions
 function_generator           four-bars and slider-cranks for pairs of a function
-spherical_four_bars, legs    spherical four-bars through five orientations, bodies on five legs through seven poses
-plates, save_picture         parts to cut as DXF and SVG, pictures as PNG and SVG; read_task: .task.yaml files
+spherical_four_bars, legs    spherical four-bars through five orientations, bodies on five legs
+                             through seven poses
+plates, save_picture         parts to cut as DXF and SVG, pictures as PNG and SVG; read_task:
+                             .task.yaml files
 """
 
 from linkwork.doors import open_doors
@@ -23,7 +32,12 @@ from linkwork.synthesis.drawings import save_picture, svg, traced_path
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.fit import Fits, fit
 from linkwork.synthesis.four_bars import FourBars, cognates, four_bars
-from linkwork.synthesis.functions import FunctionGenerators, FunctionTask, chebyshev_spacing, function_generator
+from linkwork.synthesis.functions import (
+    FunctionGenerators,
+    FunctionTask,
+    chebyshev_spacing,
+    function_generator,
+)
 from linkwork.synthesis.graphs import topologies
 from linkwork.synthesis.linkage import Linkage, Linkages, Topology, four_bar, from_dyads
 from linkwork.synthesis.loop_tables import from_loops

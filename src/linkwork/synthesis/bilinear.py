@@ -1,7 +1,9 @@
-"""Bilinear: equations x' M_j y = 0 in two projective points, 2 k of them for points of k + 1 coordinates.
+"""Bilinear: equations x' M_j y = 0 in two projective points,
+2 k of them for points of k + 1 coordinates.
 
-A spherical dyad is two directions (k = 2), a link between two ball joints is two points of space (k = 3). The last
-coordinate is one: unknowns are the k others of x, then those of y. There are (2k)! / (k!)^2 solutions: 6 and 20.
+A spherical dyad is two directions (k = 2), a link between two ball joints is two points of space
+(k = 3). The last coordinate is one: unknowns are the k others of x, then those of y. There are
+(2k)! / (k!)^2 solutions: 6 and 20.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ def system(k: int) -> System:
         values = []
         for j in range(2 * k):
             M = p[j * side * side : (j + 1) * side * side]
-            rows = [sum((M[side * r + c] * second[c] for c in range(side)), Complex(0.0)) for r in range(side)]
+            rows = [
+                sum((M[side * r + c] * second[c] for c in range(side)), Complex(0.0))
+                for r in range(side)
+            ]
             values.append(sum((first[r] * rows[r] for r in range(side)), Complex(0.0)))
         return values
 
@@ -58,11 +63,15 @@ def starts(k: int) -> Starts:
     return Starts.load(Path(__file__).parent / "starts" / f"{NAMES[k]}.npz")
 
 
-def real_pairs(M: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(x, y (..., roots, k+1), valid, found (..., roots)) with x' M_j y = 0, of M (..., 2k, k+1, k+1).
+def real_pairs(
+    M: np.ndarray, chart: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(x, y (..., roots, k+1), valid, found (..., roots)) with x' M_j y = 0,
+    of M (..., 2k, k+1, k+1).
 
-    x and y are scaled so that their largest coordinate is real; `valid` where both are then real altogether. The
-    equations are solved in the coordinates x = chart (x', 1): a complex chart has no real point at infinity.
+    x and y are scaled so that their largest coordinate is real; `valid` where both are then real
+    altogether. The equations are solved in the coordinates x = chart (x', 1): a complex chart has
+    no real point at infinity.
     """
     k = M.shape[-1] - 1
     moved = np.einsum("ra,...rc,cb->...ab", chart, M, chart)

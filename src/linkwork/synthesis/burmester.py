@@ -1,8 +1,9 @@
 """Burmester: the curves of all dyads through four positions.
 
-A point of the curve is a dyad: its ground pivot is on the centre-point curve, its moving pivot on the circle-point
-curve. The rotation beta2 of the grounded link is the parameter; the compatibility linkage says where it may be, and its
-two assemblies are two arms of the curve, which meet where it is stretched or folded.
+A point of the curve is a dyad: its ground pivot is on the centre-point curve, its moving pivot on
+the circle-point curve. The rotation beta2 of the grounded link is the parameter; the compatibility
+linkage says where it may be, and its two assemblies are two arms of the curve, which meet where it
+is stretched or folded.
 Source: [Mather2023] eq. 6-13.
 """
 
@@ -57,13 +58,17 @@ class Curves(Tabular, rows="piece"):
 def burmester(task: PlanarTask, samples: int = 1000) -> Curves:
     """The curves of a task of four poses, with points evenly along the arc.
 
-    Arcs are measured on the sphere over the plane (of the task's size), so that a curve through the asymptote and back
-    from the other side has a length, and points come closer together where the curve is far away.
+    Arcs are measured on the sphere over the plane (of the task's size), so that a curve through the
+    asymptote and back from the other side has a length, and points come closer together where the
+    curve is far away.
     """
     who = "burmester"
     task = exact_poses(task, who)
     if task.n != 4 or task.batch:
-        raise NotPossible(f"{who}: the task has {task.n} positions and batch {task.batch}, expected one task of four")
+        raise NotPossible(
+            f"{who}: the task has {task.n} positions and batch {task.batch}, expected one task "
+            "of four"
+        )
     samples = deadlines.counted(samples, f"{who}: samples", 8, MOST_SAMPLES)
     trouble = troubles(task)[()]
     if trouble:
@@ -90,7 +95,9 @@ def burmester(task: PlanarTask, samples: int = 1000) -> Curves:
         counts.append(max(4, count))
         even = np.interp(np.arange(counts[-1]) * (lengths[k] / counts[-1]), arc, t)
         parts.append(_evaluate(fixed, ways[k], even, place))
-    center, circle, beta, far = (np.concatenate(part) if len(parts) > 1 else part[0] for part in zip(*parts))
+    center, circle, beta, far = (
+        np.concatenate(part) if len(parts) > 1 else part[0] for part in zip(*parts)
+    )
     piece = np.repeat(np.arange(len(parts)), counts)
     return Curves(center, circle, beta, piece, far < 1e18)
 
@@ -99,10 +106,11 @@ _PLAIN = np.array([0.0, 0.0, 1.0])
 
 
 def _ways(intervals: list[tuple[float, float]]) -> list[np.ndarray]:
-    """For each closed piece four numbers: beta2 = middle + half cos(t) + slope t, and the assembly (0: by t).
+    """For each closed piece four numbers: beta2 = middle + half cos(t) + slope t,
+    and the assembly (0: by t).
 
-    On an interval the two assemblies meet at its ends: beta2 goes forth on one and back on the other, like a cosine.
-    A second link that goes all round leaves the assemblies apart: two pieces.
+    On an interval the two assemblies meet at its ends: beta2 goes forth on one and back on the
+    other, like a cosine. A second link that goes all round leaves the assemblies apart: two pieces.
     """
     ways = []
     for low, high in intervals:
@@ -113,7 +121,9 @@ def _ways(intervals: list[tuple[float, float]]) -> list[np.ndarray]:
     return ways
 
 
-def _evaluate(fixed: np.ndarray, way: np.ndarray, t: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, ...]:
+def _evaluate(
+    fixed: np.ndarray, way: np.ndarray, t: np.ndarray, place: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """(ground pivots, moving pivots, beta (k, 3), largest square of a distance) at t (k,)."""
     pivots, beta, far = curve_kernel()(fixed, way, t, place)
     points = np.ascontiguousarray(pivots).view(complex)[..., 0]
@@ -135,7 +145,8 @@ def _apart(points: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def curve_kernel() -> Kernel:
-    """(a, d (6, 2), way (4,), t, place (3,)) -> pivots (2, 2): ground, moving; beta (3,); largest squared distance.
+    """(a, d (6, 2), way (4,), t, place (3,)) -> pivots (2, 2): ground, moving; beta (3,);
+    largest squared distance.
 
     a and d in task sizes; place is the origin P_1 and the size, with which the pivots come back.
     """
@@ -153,10 +164,17 @@ def curve_kernel() -> Kernel:
         K = D1 + D2 * x
         q = (D4.abs2() - K.abs2() - D3.abs2()) / 2
         root = casadi.sqrt(casadi.fmax(K.abs2() * D3.abs2() - q * q, 0)) * side
-        y = Complex(q, root) * K / _apart_from_zero(K.abs2()) * D3.conjugate() * Complex(1 / D3.abs2())
+        y = (
+            Complex(q, root)
+            * K
+            / _apart_from_zero(K.abs2())
+            * D3.conjugate()
+            * Complex(1 / D3.abs2())
+        )
         z = -(K + D3 * y) * D4.conjugate() * Complex(1 / D4.abs2())
         b = [x - 1, y - 1, z - 1]
-        # two rows give W and Z; the pair whose determinant is largest, so that the trivial rotations do no harm
+        # two rows give W and Z; the pair whose determinant is largest,
+        # so that the trivial rotations do no harm
         W, Z, best = Complex(0.0), Complex(0.0), SX(-1)
         for i, j in ((0, 1), (0, 2), (1, 2)):
             bottom = b[i] * a[j] - a[i] * b[j]

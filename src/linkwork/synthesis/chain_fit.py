@@ -1,4 +1,5 @@
-"""Chain fit: four-bars with prescribed timing and six-bars that come as near as they can to many positions."""
+"""Chain fit: four-bars with prescribed timing and six-bars that come as near as they can to many
+positions."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ EXACT = 1e-9
 
 @dataclass(frozen=True)
 class Optimum:
-    """One linkage: distances of the positions from its path [task sizes], the largest error of an angle [rad],
-    parameters, sides, points at position 1."""
+    """One linkage: distances of the positions from its path [task sizes], the largest error of an
+    angle [rad], parameters, sides, points at position 1."""
 
     distance: np.ndarray
     angle_worst: float
@@ -37,13 +38,20 @@ class Optimum:
         return float((self.distance**2).sum()) + self.angle_worst**2
 
 
-def optima(chain: str, goal: Goal, starts: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(parameters (m, k), sides (m, s), crank angles (m, n), sums of squares (m,)) of all starts."""
+def optima(
+    chain: str, goal: Goal, starts: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(parameters (m, k), sides (m, s), crank angles (m, n), sums of squares (m,)) of all
+    starts."""
     first: tuple[np.ndarray, ...] = chain_starts.random_chains(chain, goal, starts, seed)
     if goal.posed:
         first = _joined(first, chain_starts.of_five_poses(chain, goal, max(1, starts // 8), seed))
     ends = _descended(chain, goal, first)
-    if not goal.posed and goal.timing is None and np.sqrt(ends[3].min(initial=np.inf) / goal.n) > EXACT:
+    if (
+        not goal.posed
+        and goal.timing is None
+        and np.sqrt(ends[3].min(initial=np.inf) / goal.n) > EXACT
+    ):
         more = chain_starts.of_nine_points(chain, goal)
         if len(more[0]):
             ends = _joined(ends, _descended(chain, goal, more))
@@ -59,12 +67,17 @@ def _descended(chain: str, goal: Goal, starts: tuple[np.ndarray, ...]) -> tuple[
     return x, sides, t, cost
 
 
-def _joined(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def _joined(
+    first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, ...]:
     return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
 
 
-def judged(chain: str, p: np.ndarray, sides: np.ndarray, angles: np.ndarray, goal: Goal) -> Optimum | None:
-    """Distances along one assembly that the crank can run through; None where there is no such way."""
+def judged(
+    chain: str, p: np.ndarray, sides: np.ndarray, angles: np.ndarray, goal: Goal
+) -> Optimum | None:
+    """Distances along one assembly that the crank can run through; None where there is no such
+    way."""
     if goal.timing is not None:
         t = angles
         between = np.linspace(t.min(), t.max(), SAMPLES)
@@ -99,7 +112,8 @@ def _own(chain: str, p: np.ndarray) -> np.ndarray:
 def _placed(
     chain: str, p: np.ndarray, sides: np.ndarray, theta: np.ndarray, goal: Goal
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(tracer and direction of the body (k, 2) complex, assembled (k,)) at crank angles theta (k,)."""
+    """(tracer and direction of the body (k, 2) complex, assembled (k,)) at crank angles theta
+    (k,)."""
     points, inside = postures(chain, _own(chain, p), sides, theta)
     tracer, direction = tracer_of(chain, points)
     phi = p[-1] if goal.posed else 0.0
@@ -135,17 +149,22 @@ def _feet(chain: str, p: np.ndarray, sides: np.ndarray, t: np.ndarray, goal: Goa
     return t
 
 
-def within(chain: str, optimum: Optimum, limits: dict[str, Any], size: float, centre: complex) -> bool:
+def within(
+    chain: str, optimum: Optimum, limits: dict[str, Any], size: float, centre: complex
+) -> bool:
     """Whether pivots and lengths keep the bounds of `fit`."""
     topology = CHAINS[chain].topology
     places = dict(zip(topology.points, optimum.points * size + centre))
     p = optimum.parameters
     links = [np.hypot(p[2], p[3]), *p[4:7], *([] if chain == FOUR else p[11:13])]
-    return keeps(limits, [places[name] for name in topology.bodies["ground"]], size * np.abs(np.array(links)))
+    return keeps(
+        limits, [places[name] for name in topology.bodies["ground"]], size * np.abs(np.array(links))
+    )
 
 
 def distinct(x: np.ndarray, cost: np.ndarray, most: int) -> tuple[list[int], int]:
-    """Indices of the first `most` different rows of a list in order of cost, and how often the first one came."""
+    """Indices of the first `most` different rows of a list in order of cost,
+    and how often the first one came."""
     chosen: list[int] = []
     hits = 0
     finite = np.flatnonzero(np.isfinite(cost) & np.isfinite(x).all(axis=-1) & (cost < 1e8))
@@ -168,7 +187,9 @@ def bounds_of(bounds: Any, who: str) -> dict[str, Any]:
         if name not in known:
             raise UnknownName(f'{who}: bounds has no "{name}"{did_you_mean(name, known)}')
         if np.size(value) != known[name] or not np.isfinite(np.asarray(value, dtype=float)).all():
-            raise InvalidInput(f"{who}: bounds[{name!r}] is {value!r}, expected {known[name]} finite numbers")
+            raise InvalidInput(
+                f"{who}: bounds[{name!r}] is {value!r}, expected {known[name]} finite numbers"
+            )
     return named
 
 
@@ -178,6 +199,10 @@ def keeps(limits: dict[str, Any], pivots: list[complex], lengths: np.ndarray) ->
         low_x, low_y, high_x, high_y = limits["ground"]
         if any(not (low_x <= z.real <= high_x and low_y <= z.imag <= high_y) for z in pivots):
             return False
-    if "length" in limits and not (limits["length"][0] <= lengths.min() and lengths.max() <= limits["length"][1]):
+    if "length" in limits and not (
+        limits["length"][0] <= lengths.min() and lengths.max() <= limits["length"][1]
+    ):
         return False
-    return not ("ratio" in limits and lengths.max() > float(np.ravel(limits["ratio"])[0]) * lengths.min())
+    return not (
+        "ratio" in limits and lengths.max() > float(np.ravel(limits["ratio"])[0]) * lengths.min()
+    )

@@ -1,9 +1,11 @@
-"""Chain starts: linkages from which a fit begins, random ones laid over the positions and exact ones of some of them.
+"""Chain starts: linkages from which a fit begins,
+random ones laid over the positions and exact ones of some of them.
 
-Random chains are laid by centre, spread and long axis of their path where the crank is free, by the best similarity (a
-linear problem) for sixteen first angles where its timing is given. Exact ones: through five of the poses a chain of
-three joints A, B, E is drawn, and both other links are dyads of relative poses ([Soh2008]); through nine of the points
-there are four-bars, and a six-bar whose second triangle is rigid moves as its four-bar does.
+Random chains are laid by centre, spread and long axis of their path where the crank is free, by the
+best similarity (a linear problem) for sixteen first angles where its timing is given. Exact ones:
+through five of the poses a chain of three joints A, B, E is drawn, and both other links are dyads
+of relative poses ([Soh2008]); through nine of the points there are four-bars, and a six-bar whose
+second triangle is rigid moves as its four-bar does.
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwork.errors import NotPossible
-from linkwork.synthesis.chains import CHAINS, FOUR, STEPHENSON, parameters_of, postures, scaled, tracer_of
+from linkwork.synthesis.chains import (
+    CHAINS,
+    FOUR,
+    STEPHENSON,
+    parameters_of,
+    postures,
+    scaled,
+    tracer_of,
+)
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.four_bars import cognates, four_bars
 from linkwork.synthesis.task import PlanarTask
@@ -22,14 +32,16 @@ GRID, FIRST_ANGLES = 48, 16
 SMALLEST, LARGEST = 1e-2, 30.0
 """Links of exact starts lie between these [task sizes]."""
 Starts = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Parameters (m, k), for poses with the body's angle as their last; sides (m, s); crank angles (m, n)."""
+"""Parameters (m, k), for poses with the body's angle as their last; sides (m, s);
+crank angles (m, n)."""
 
 
 @dataclass(frozen=True)
 class Goal:
     """Positions to come near to, in task sizes about their middle.
 
-    points (n,) complex; turns (n,) complex exp(i angle), 0 for a point; weights (n,); timing (n,) or None
+    points (n,) complex; turns (n,) complex exp(i angle), 0 for a point; weights (n,); timing (n,)
+    or None
     """
 
     points: np.ndarray
@@ -57,7 +69,12 @@ class Goal:
 
     def gap(self, placed: np.ndarray) -> np.ndarray:
         """(..., n) squared distance of tracer and direction (..., n or 1, 2), chords for angles."""
-        return (np.abs(self.seen(np.broadcast_to(placed, (*placed.shape[:-2], self.n, 2))) - self.places) ** 2).sum(-1)
+        return (
+            np.abs(
+                self.seen(np.broadcast_to(placed, (*placed.shape[:-2], self.n, 2))) - self.places
+            )
+            ** 2
+        ).sum(-1)
 
     def turned_by(self, directions: np.ndarray) -> float:
         """The largest error of an angle [rad] for directions (n,) of the body."""
@@ -83,15 +100,25 @@ def random_chains(chain: str, goal: Goal, count: int, seed: int) -> Starts:
     spread = np.sqrt((weight * np.abs(off) ** 2).sum(axis=-1)) + 1e-9
     axis = np.angle((weight * off**2).sum(axis=-1))
     about = P - P.mean()
-    turn = np.exp(0.5j * (np.angle((about**2).mean()) - axis)) * np.where(random.uniform(size=len(p)) < 0.5, 1.0, -1.0)
+    turn = np.exp(0.5j * (np.angle((about**2).mean()) - axis)) * np.where(
+        random.uniform(size=len(p)) < 0.5, 1.0, -1.0
+    )
     factor = np.sqrt((np.abs(about) ** 2).mean()) / spread * turn
-    return _with_angles(chain, goal, scaled(chain, p, factor, P.mean() - middle * factor), sides, GRID)
+    return _with_angles(
+        chain, goal, scaled(chain, p, factor, P.mean() - middle * factor), sides, GRID
+    )
 
 
 def _with_angles(
-    chain: str, goal: Goal, p: np.ndarray, sides: np.ndarray, grid: int, phi: np.ndarray | None = None
+    chain: str,
+    goal: Goal,
+    p: np.ndarray,
+    sides: np.ndarray,
+    grid: int,
+    phi: np.ndarray | None = None,
 ) -> Starts:
-    """Crank angles of the places of each path nearest to the positions, of a grid; chains that never assemble go.
+    """Crank angles of the places of each path nearest to the positions, of a grid;
+    chains that never assemble go.
 
     phi (m,): the body's angle on its link where it is known.
     """
@@ -119,11 +146,14 @@ def _with_angles(
 
 
 def _drawn(chain: str, many: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Chains with A at the origin and the ground line along x; most have a crank that goes round."""
+    """Chains with A at the origin and the ground line along x; most have a crank that goes
+    round."""
     draw = lambda *shape: random.normal(size=shape) + 1j * random.normal(size=shape)
     lengths = np.exp(random.uniform(-1.2, 1.2, size=(8 * many + 64, 4)))
     ordered = np.sort(lengths, axis=-1)
-    round_ = (lengths[:, 1] == ordered[:, 0]) & (ordered[:, 0] + ordered[:, 3] < ordered[:, 1] + ordered[:, 2])
+    round_ = (lengths[:, 1] == ordered[:, 0]) & (
+        ordered[:, 0] + ordered[:, 3] < ordered[:, 1] + ordered[:, 2]
+    )
     rows = np.concatenate([np.flatnonzero(round_)[: 3 * many // 4], np.flatnonzero(~round_)])[:many]
     random.shuffle(rows)
     g, a, b, c = lengths[rows].T
@@ -134,7 +164,8 @@ def _drawn(chain: str, many: int, random: np.random.Generator) -> tuple[np.ndarr
     four = np.stack([zero, zero, g, zero, a, b, c, arm.real, arm.imag], axis=-1)
     if chain == FOUR:
         return four, sides
-    # the second triangle: a pivot near where E goes, and links that reach it all round where that can be
+    # the second triangle: a pivot near where E goes,
+    # and links that reach it all round where that can be
     theta = np.linspace(0.0, 2.0 * np.pi, GRID, endpoint=False)
     points, inside = postures(FOUR, four[:, None], sides[:, None, :1], theta)
     D, C, E = (points[..., k] for k in (1, 3, 4))
@@ -158,7 +189,9 @@ def _drawn(chain: str, many: int, random: np.random.Generator) -> tuple[np.ndarr
     return np.concatenate([four, np.stack(more, axis=-1)], axis=-1), sides
 
 
-def _laid_in_time(chain: str, goal: Goal, p: np.ndarray, sides: np.ndarray, timing: np.ndarray) -> Starts:
+def _laid_in_time(
+    chain: str, goal: Goal, p: np.ndarray, sides: np.ndarray, timing: np.ndarray
+) -> Starts:
     """The best similarity of sixteen first angles of the crank."""
     first = np.linspace(0.0, 2.0 * np.pi, FIRST_ANGLES, endpoint=False)
     theta = first[:, None] + (timing - timing[0])
@@ -168,7 +201,9 @@ def _laid_in_time(chain: str, goal: Goal, p: np.ndarray, sides: np.ndarray, timi
     middle = Q.mean(axis=-1)
     off, about = Q - middle[..., None], P - P.mean()
     factor = (off.conj() * about).sum(axis=-1) / np.maximum((np.abs(off) ** 2).sum(axis=-1), 1e-12)
-    error = (np.abs(off * factor[..., None] - about) ** 2).sum(axis=-1) + 1e6 * (~inside).sum(axis=-1)
+    error = (np.abs(off * factor[..., None] - about) ** 2).sum(axis=-1) + 1e6 * (~inside).sum(
+        axis=-1
+    )
     best = error.argmin(axis=-1)
     row = np.arange(len(p))
     factor, middle = factor[row, best], middle[row, best]
@@ -185,7 +220,11 @@ def _laid_in_time(chain: str, goal: Goal, p: np.ndarray, sides: np.ndarray, timi
 
 def of_five_poses(chain: str, goal: Goal, count: int, seed: int) -> Starts:
     """Six-bars through five of the poses: exact there, unless a posture needs another assembly."""
-    empty = np.zeros((0, CHAINS[chain].parameters + 1)), np.zeros((0, CHAINS[chain].sides)), np.zeros((0, goal.n))
+    empty = (
+        np.zeros((0, CHAINS[chain].parameters + 1)),
+        np.zeros((0, CHAINS[chain].sides)),
+        np.zeros((0, goal.n)),
+    )
     posed = np.flatnonzero(goal.turns)
     if chain == FOUR or len(posed) < 5 or goal.timing is not None:
         return empty
@@ -203,7 +242,8 @@ def of_five_poses(chain: str, goal: Goal, count: int, seed: int) -> Starts:
     cosine = np.clip((reach**2 + a**2 - b**2) / (2 * reach * a), -1.0, 1.0)
     side = np.where(random.uniform(size=(count, 1)) < 0.5, 1.0, -1.0)
     B = A + a * (E - A) / reach * np.exp(1j * side * np.arccos(cosine))
-    # the rocker carries the coupler, the lever the body: dyads of their poses seen from what they stand on
+    # the rocker carries the coupler, the lever the body:
+    # dyads of their poses seen from what they stand on
     D, C = _some_dyad(B, (E - B) / b, (A[:, 0], B[:, 0]), random)
     if chain == STEPHENSON:
         F, H = _some_dyad(P, turn, (A[:, 0], B[:, 0]), random)
@@ -219,7 +259,9 @@ def of_five_poses(chain: str, goal: Goal, count: int, seed: int) -> Starts:
     whole = np.isfinite(points).all(axis=-1)
     p, sides = parameters_of(chain, points[whole])
     phi = np.angle(goal.turns[five[whole, 0]] / tracer_of(chain, points[whole])[1])
-    links = np.abs(np.concatenate([np.hypot(p[:, 2:3], p[:, 3:4]), p[:, 4:7], p[:, 11:13]], axis=-1))
+    links = np.abs(
+        np.concatenate([np.hypot(p[:, 2:3], p[:, 3:4]), p[:, 4:7], p[:, 11:13]], axis=-1)
+    )
     usable = (links > SMALLEST).all(axis=-1) & (links < LARGEST).all(axis=-1)
     if not usable.any():
         return empty
@@ -227,9 +269,13 @@ def of_five_poses(chain: str, goal: Goal, count: int, seed: int) -> Starts:
 
 
 def _some_dyad(
-    places: np.ndarray, turns: np.ndarray, known: tuple[np.ndarray, np.ndarray], random: np.random.Generator
+    places: np.ndarray,
+    turns: np.ndarray,
+    known: tuple[np.ndarray, np.ndarray],
+    random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(ground, moving) (m,) of one dyad through each row's five poses, other than a known one; NaN where none is."""
+    """(ground, moving) (m,) of one dyad through each row's five poses, other than a known one;
+    NaN where none is."""
     usable = np.isfinite(places).all(axis=-1) & np.isfinite(turns).all(axis=-1)
     angles = np.unwrap(np.angle(np.where(usable[:, None], turns, 1.0)), axis=-1)
     chains = dyads(PlanarTask(np.where(usable[:, None], places, np.arange(5.0)), angles))
@@ -244,7 +290,11 @@ def _some_dyad(
 
 def of_nine_points(chain: str, goal: Goal) -> Starts:
     """Six-bars that move as the four-bars through nine of the points."""
-    empty = np.zeros((0, CHAINS[chain].parameters)), np.zeros((0, CHAINS[chain].sides)), np.zeros((0, goal.n))
+    empty = (
+        np.zeros((0, CHAINS[chain].parameters)),
+        np.zeros((0, CHAINS[chain].sides)),
+        np.zeros((0, goal.n)),
+    )
     if chain == FOUR or goal.n < 9:
         return empty
     nine = np.round(np.linspace(0, goal.n - 1, 9)).astype(int)
@@ -252,9 +302,11 @@ def of_nine_points(chain: str, goal: Goal) -> Starts:
         exact = cognates(four_bars(PlanarTask(goal.points[nine])).linkages).points.reshape(-1, 5)
     except NotPossible:
         return empty
-    exact = np.concatenate([exact, exact[:, [1, 0, 3, 2, 4]]])  # either grounded link may be the one that goes round
+    # either grounded link may be the one that goes round
+    exact = np.concatenate([exact, exact[:, [1, 0, 3, 2, 4]]])
     A, D, B, C, P = exact.T
-    # E beside the coupler; the lever is the rocker again (Stephenson) or stands where the rocker meets the coupler
+    # E beside the coupler; the lever is the rocker again (Stephenson) or stands where the rocker
+    # meets the coupler
     E = 0.5 * (B + C) + 0.4j * (C - B)
     F, H = (D, C) if chain == STEPHENSON else (C, C + 0.5j * (C - B))
     labels = ("A", "D", "F", "B", "C", "E", "H", "P")

@@ -4,8 +4,9 @@ Two links between known ends are a triangle: with R from the first end to the se
 
     k = (|R|^2 + b^2 - c^2) / (2 b),    e = R (k + i side sqrt(|R|^2 - k^2)) / |R|^2
 
-is the direction of the first link; `side` chooses the assembly. A four-bar is one triangle on a crank, a six-bar two:
-a point E of the coupler, a pivot F on the ground (Stephenson III) or on the rocker (Watt I), and links E-H and F-H.
+is the direction of the first link; `side` chooses the assembly. A four-bar is one triangle on a
+crank, a six-bar two: a point E of the coupler, a pivot F on the ground (Stephenson III) or on the
+rocker (Watt I), and links E-H and F-H.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ STEPHENSON, WATT = "Stephenson III", "Watt I"
 class Chain:
     """One kind of crank-driven linkage.
 
-    parameters   how many; the first seven are Ax, Ay, Gx, Gy (ground vector A to D), crank, coupler, rocker
+    parameters   how many; the first seven are Ax, Ay, Gx, Gy (ground vector A to D), crank,
+                 coupler, rocker
     sides        how many assemblies are chosen
-    vectors      first numbers of the pairs that turn with the ground line; other numbers are lengths
+    vectors      first numbers of the pairs that turn with the ground line; other numbers are
+                 lengths
     along        two points of the tracer's body: its direction is from the first to the second
     topology     of its linkages
     """
@@ -64,16 +67,20 @@ def _six_bar(name: str, ground: tuple[str, ...], rocker: tuple[str, ...]) -> Top
 
 CHAINS = {
     FOUR: Chain(FOUR, 9, 1, (2,), ("B", "C"), FOUR_BAR["crank"]),
-    STEPHENSON: Chain(STEPHENSON, 15, 2, (2, 9), ("E", "H"), _six_bar(STEPHENSON, ("A", "D", "F"), ("D", "C"))),
+    STEPHENSON: Chain(
+        STEPHENSON, 15, 2, (2, 9), ("E", "H"), _six_bar(STEPHENSON, ("A", "D", "F"), ("D", "C"))
+    ),
     WATT: Chain(WATT, 15, 2, (2,), ("E", "H"), _six_bar(WATT, ("A", "D"), ("D", "C", "F"))),
 }
 
 
-def points_of(name: str, p: SX, sides: SX, crank: Complex) -> tuple[dict[str, Complex], Complex, list[SX]]:
+def points_of(
+    name: str, p: SX, sides: SX, crank: Complex
+) -> tuple[dict[str, Complex], Complex, list[SX]]:
     """(points by name, direction of the tracer's body, what must be positive for each triangle).
 
-    crank   its direction, a unit vector. What must be positive is the square of the last link's distance from the line
-            of the first: (c sin mu)^2, mu the transmission angle.
+    crank   its direction, a unit vector. What must be positive is the square of the last link's
+            distance from the line of the first: (c sin mu)^2, mu the transmission angle.
     """
     A = Complex(p[0], p[1])
     D = A + Complex(p[2], p[3])
@@ -115,21 +122,29 @@ def _kernel(name: str) -> Kernel:
         return pairs([points[label] for label in chain.topology.points]), casadi.vertcat(*inside)
 
     inputs = (("p", (chain.parameters,)), ("sides", (chain.sides,)), ("theta", ()))
-    signature = Signature(f"chain {name}", inputs, (("points", (count, 2)), ("inside", (chain.sides,))))
+    signature = Signature(
+        f"chain {name}", inputs, (("points", (count, 2)), ("inside", (chain.sides,)))
+    )
     return traced(signature, posture, keys.key(__name__, "postures", name))
 
 
-def postures(name: str, p: np.ndarray, sides: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(points (..., k) complex in the order of the topology, assembled (...,)) of p (..., n), sides (..., s), theta."""
+def postures(
+    name: str, p: np.ndarray, sides: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(points (..., k) complex in the order of the topology, assembled (...,)) of p (..., n),
+    sides (..., s), theta."""
     batch = np.broadcast_shapes(p.shape[:-1], sides.shape[:-1], np.shape(theta))
-    wide = lambda x: np.ascontiguousarray(np.broadcast_to(x, (*batch, *np.shape(x)[-1:])), dtype=float)
+    wide = lambda x: np.ascontiguousarray(
+        np.broadcast_to(x, (*batch, *np.shape(x)[-1:])), dtype=float
+    )
     angle = np.ascontiguousarray(np.broadcast_to(theta, batch), dtype=float)
     points, inside = _kernel(name)(wide(p), wide(sides), angle)
     return points[..., 0] + 1j * points[..., 1], (inside >= 0).all(axis=-1)
 
 
 def parameters_of(name: str, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(parameters (m, n), sides (m, s)) of points (m, k) complex in the order of the topology: undoes `postures`."""
+    """(parameters (m, n), sides (m, s)) of points (m, k) complex in the order of the topology:
+    undoes `postures`."""
     at = dict(zip(CHAINS[name].topology.points, points.T, strict=True))
     A, D, B, C, P = (at[label] for label in "ADBCP")
     e = (C - B) / np.abs(C - B)
@@ -141,12 +156,15 @@ def parameters_of(name: str, points: np.ndarray) -> tuple[np.ndarray, np.ndarray
         pivot = F - A if name == STEPHENSON else (F - D) * np.abs(C - D) / (C - D)
         parts += [pivot, np.abs(H - E), np.abs(H - F), (P - E) * np.abs(H - E) / (H - E)]
         sides.append(((F - E).conj() * (H - E)).imag)
-    numbers = [x for part in parts for x in ((part.real, part.imag) if np.iscomplexobj(part) else (part,))]
+    numbers = [
+        x for part in parts for x in ((part.real, part.imag) if np.iscomplexobj(part) else (part,))
+    ]
     return np.stack(numbers, axis=-1), np.where(np.stack(sides, axis=-1) < 0, -1.0, 1.0)
 
 
 def tracer_of(name: str, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(tracer, direction of its body), complex (...,) each, of points (..., k) as `postures` gives them."""
+    """(tracer, direction of its body), complex (...,) each,
+    of points (..., k) as `postures` gives them."""
     labels = CHAINS[name].topology.points
     first, second = (points[..., labels.index(label)] for label in CHAINS[name].along)
     line = second - first
@@ -154,7 +172,8 @@ def tracer_of(name: str, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scaled(name: str, p: np.ndarray, factor: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """Parameters (m, n) of the same linkages turned and enlarged by `factor` (m,) complex, with A at `origin` (m,)."""
+    """Parameters (m, n) of the same linkages turned and enlarged by `factor` (m,) complex,
+    with A at `origin` (m,)."""
     moved = p * np.abs(factor)[:, None]
     for k in CHAINS[name].vectors:
         vector = (p[:, k] + 1j * p[:, k + 1]) * factor

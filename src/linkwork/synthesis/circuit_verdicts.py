@@ -30,7 +30,8 @@ def driven_by(topology: Topology, driver: str) -> Topology:
     if driver not in grounded:
         near = did_you_mean(driver, grounded)
         raise UnknownName(
-            f'driver is "{driver}", expected a body with a pin on the ground: {", ".join(grounded)}{near}'
+            f'driver is "{driver}", expected a body with a pin on the ground: '
+            f"{', '.join(grounded)}{near}"
         )
     return replace(topology, driver=driver)
 
@@ -38,11 +39,14 @@ def driven_by(topology: Topology, driver: str) -> Topology:
 def poses_of(linkage: Linkages, task: PlanarTask) -> tuple[np.ndarray, np.ndarray]:
     """(positions, rotations) (m, n) of the tracer's body, with position 1 where the linkage is.
 
-    Points have no rotation: it is what brings the tracer there, found by Newton where the task does not say.
+    Points have no rotation: it is what brings the tracer there, found by Newton where the task does
+    not say.
     """
     count = linkage.points.shape[0]
     P = np.broadcast_to(task.positions, (count, task.n))
-    alpha = np.broadcast_to(task.angles - np.where(task.oriented[0], task.angles[..., :1], 0.0), (count, task.n))
+    alpha = np.broadcast_to(
+        task.angles - np.where(task.oriented[0], task.angles[..., :1], 0.0), (count, task.n)
+    )
     if task.oriented.all():
         return P, alpha
     alpha = alpha.copy()
@@ -65,11 +69,14 @@ def _scan_of(text: str, goals: int) -> Scan:
     angles = tuple(edge.along is None for edge in topology.tree[0])
     driver = topology.moving.index(topology.driver)
     key = keys.key(__name__, "circuit", text, goals)
-    return circuits.circuit_scan(rows, tool, n, 2 * k, driver, angles, goals, f"{topology.name}.circuit", key)
+    return circuits.circuit_scan(
+        rows, tool, n, 2 * k, driver, angles, goals, f"{topology.name}.circuit", key
+    )
 
 
 def circuits_of(linkage: Linkages, task: PlanarTask | None = None) -> circuits.Circuits:
-    """Circuits of many linkages (m, ...), lengths in sizes of each linkage, with the task's positions as goals."""
+    """Circuits of many linkages (m, ...), lengths in sizes of each linkage,
+    with the task's positions as goals."""
     topology = linkage.topology
     size = np.maximum(linkage.size, 1e-300)
     points = kinematics.pairs_of_points(linkage.points / size[:, None])
@@ -121,7 +128,8 @@ def _judged(linkage: Linkages, task: PlanarTask | None) -> dict[str, np.ndarray]
     met = around.met.copy()
     met[:, 0] = True  # that is where the circuit begins
     circuit = np.asarray(~met.all(axis=-1)) | still
-    # a position on the branch of position 1: before the first dead point, or after the last one of the circuit
+    # a position on the branch of position 1: before the first dead point,
+    # or after the last one of the circuit
     before = around.first_branch == 0
     after = (around.last_branch == around.dead[:, None]) & around.closed[:, None]
     same = np.asarray(before | after)
@@ -136,7 +144,10 @@ def _judged(linkage: Linkages, task: PlanarTask | None) -> dict[str, np.ndarray]
         if circuit[k]:
             text[k] = f"position {int((~met[k]).argmax()) + 1} is not on the circuit of position 1"
         elif branch[k]:
-            text[k] = f"the driver passes a dead point between position 1 and position {int((~same[k]).argmax()) + 1}"
+            text[k] = (
+                "the driver passes a dead point between position 1 and position "
+                f"{int((~same[k]).argmax()) + 1}"
+            )
         else:
             text[k] = "the positions are met in another order, in both senses of the driver"
     return dict(zip(_FIELDS, (circuit, branch, order, mu, least, cycle, rotates, kind, text)))
@@ -191,7 +202,9 @@ def _transmissions(
     # the way between positions, in the sense in which they come one after another
     forth = np.where(rotates[:, None], np.mod(way, length), way)
     rises = (np.diff(forth, axis=-1) > 0).all(axis=-1)
-    low = np.where(rises, 0.0, np.where(rotates, np.mod(way[:, -1], around.length), way.min(axis=-1)))
+    low = np.where(
+        rises, 0.0, np.where(rotates, np.mod(way[:, -1], around.length), way.min(axis=-1))
+    )
     high = np.where(rises, forth.max(axis=-1), np.where(rotates, around.length, 0.0))
     inside = (at >= low[:, None]) & (at <= high[:, None])
     inside |= (at - length >= low[:, None]) & (at - length <= high[:, None])

@@ -17,11 +17,14 @@ from linkwork.formats.files import write_atomically
 GROUP = "synthesis"
 """Its commands are written `linkwork synthesis solve`."""
 SHOWN, REPORTED = 25, 200
-TaskPath = Annotated[Path, typer.Argument(help="A .task.yaml file; `linkwork synthesis new` writes one.")]
+TaskPath = Annotated[
+    Path, typer.Argument(help="A .task.yaml file; `linkwork synthesis new` writes one.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(
-        help="Write the picked linkage: .robot.yaml, .xml, .urdf (its open tree), .dxf and .svg (parts to cut), "
+        help="Write the picked linkage: .robot.yaml, .xml, .urdf (its open tree), .dxf and .svg "
+        "(parts to cut), "
         ".png (a picture); .html: a report of all of them."
     ),
 ]
@@ -56,23 +59,34 @@ def solve(task: TaskPath, out: Out = None, pick: Pick = 1) -> Answer:
 
     file = read_task(task)
     if isinstance(file.task, FunctionTask):
-        return _of_function(file, file.options.get("starts", 400), file.options.get("seed", 0), out, pick)
+        return _of_function(
+            file, file.options.get("starts", 400), file.options.get("seed", 0), out, pick
+        )
     with working("solving"):
         driver = file.options.get("driver")
         exact = four_bars(file.task, driver=driver or "crank")
         links = exact.linkages
         # without a word in the file the link that drives better is the crank
-        links, verdict = (links, check(links, file.task)) if driver else better_driven(links, file.task)
-    title = f"{file.name}: {exact.family}, {exact.roots} of {exact.expected} roots, {len(exact)} real"
+        links, verdict = (
+            (links, check(links, file.task)) if driver else better_driven(links, file.task)
+        )
+    title = (
+        f"{file.name}: {exact.family}, {exact.roots} of {exact.expected} roots, {len(exact)} real"
+    )
     return _answer(title, file, links, verdict, {}, out, pick)
 
 
 def fit(
     task: TaskPath,
     topology: Annotated[
-        str | None, typer.Option(help='"four-bar", "Stephenson III", "Watt I"; left out: the file\'s, or four-bar.')
+        str | None,
+        typer.Option(
+            help='"four-bar", "Stephenson III", "Watt I"; left out: the file\'s, or four-bar.'
+        ),
     ] = None,
-    starts: Annotated[int | None, typer.Option(help="Random starts; left out: the file's, or 4096.")] = None,
+    starts: Annotated[
+        int | None, typer.Option(help="Random starts; left out: the file's, or 4096.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
     out: Out = None,
     pick: Pick = 1,
@@ -91,10 +105,20 @@ def fit(
     first = options.get("seed", 0) if seed is None else seed
     if isinstance(file.task, FunctionTask):
         if chosen != "four-bar":
-            raise NotPossible(f'synthesis fit: pairs of a function are fitted by four-bars, topology is "{chosen}"')
+            raise NotPossible(
+                "synthesis fit: pairs of a function are fitted by four-bars, topology is "
+                f'"{chosen}"'
+            )
         return _of_function(file, min(count, 4096), first, out, pick)
     with working("fitting"):
-        fits = fitted(file.task, chosen, count, first, bounds=options.get("bounds"), best=options.get("best", 10))
+        fits = fitted(
+            file.task,
+            chosen,
+            count,
+            first,
+            bounds=options.get("bounds"),
+            best=options.get("best", 10),
+        )
         verdict = check(fits.linkages)
     extra = {"rms [m]": fits.rms, "worst [m]": fits.worst}
     if file.task.oriented.any():
@@ -108,7 +132,9 @@ def _of_function(file: Any, starts: int, seed: int, out: Path | None, pick: int)
 
     task = file.task
     with working("fitting"):
-        generators = function_generator(task.inputs, task.outputs, task.scale, starts, seed, output=task.output)
+        generators = function_generator(
+            task.inputs, task.outputs, task.scale, starts, seed, output=task.output
+        )
         verdict = check(generators.linkages)
     unit = "m" if task.output == "slider" else "rad"
     met = "every pair met" if generators.exact else "least squares"
@@ -126,7 +152,9 @@ def _of_function(file: Any, starts: int, seed: int, out: Path | None, pick: int)
 
 def search(
     task: TaskPath,
-    samples: Annotated[int | None, typer.Option(help="Draws; left out: the file's, or 10000.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Draws; left out: the file's, or 10000.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
     out: Out = None,
     pick: Pick = 1,
@@ -159,7 +187,8 @@ def check(
 ) -> Answer:
     """Judge a four-bar: circuit, branch and order defects, transmission angles.
 
-    Example:  linkwork synthesis check hatch.task.yaml --ground "0 0 0.4 0" --moving "0.1 0.1 0.4 0.2"
+    Example:  linkwork synthesis check hatch.task.yaml --ground "0 0 0.4 0" --moving "0.1 0.1 0.4
+              0.2"
     """
     from linkwork.synthesis import check as judged
     from linkwork.synthesis import four_bar, read_task
@@ -167,7 +196,9 @@ def check(
 
     file = _positions(read_task(task), "check")
     fixed, carried = _pivots(ground, "--ground"), _pivots(moving, "--moving")
-    linkage = four_bar(fixed, carried, file.task.positions[0], driver=file.options.get("driver", "crank"))
+    linkage = four_bar(
+        fixed, carried, file.task.positions[0], driver=file.options.get("driver", "crank")
+    )
     many = Linkages(linkage.topology, linkage.points[None])
     return _answer(file.name, file, many, judged(many, file.task), {}, None, 1)
 
@@ -175,7 +206,9 @@ def check(
 def page(
     task: TaskPath,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 8080,
-    background: Annotated[Path | None, typer.Option(help="A picture behind the plane, to scale.")] = None,
+    background: Annotated[
+        Path | None, typer.Option(help="A picture behind the plane, to scale.")
+    ] = None,
     picture_width: Annotated[float, typer.Option(help="Width of the picture [m].")] = 1.0,
 ) -> Answer:
     """Drag positions in the browser; dyads, curves, linkages and verdicts follow.
@@ -186,17 +219,24 @@ def page(
     from linkwork.view.synthesis_page import SynthesisPage
 
     file = _positions(read_task(task), "page")
-    shown = SynthesisPage(file.task, file.name, port=port, picture=background, picture_width=picture_width)
+    shown = SynthesisPage(
+        file.task, file.name, port=port, picture=background, picture_width=picture_width
+    )
     address = f"http://127.0.0.1:{shown.port}"
-    return Answer({"task": file.name, "address": address}, [f"{address}  (Ctrl-C ends it)"], then=shown.wait)
+    return Answer(
+        {"task": file.name, "address": address}, [f"{address}  (Ctrl-C ends it)"], then=shown.wait
+    )
 
 
 def starts(
-    family: Annotated[str, typer.Argument(help='"triads", "spherical", "ss", or the poses of a mix: 1, 2, 3, 4.')],
+    family: Annotated[
+        str, typer.Argument(help='"triads", "spherical", "ss", or the poses of a mix: 1, 2, 3, 4.')
+    ],
     seed: Annotated[int, typer.Option(help="Another seed is another generic member.")] = 1,
     out: Annotated[Path | None, typer.Option(help="An .npz file to write.")] = None,
 ) -> Answer:
-    """Find all start solutions of a family anew by monodromy, and compare their number with those that are kept.
+    """Find all start solutions of a family anew by monodromy,
+    and compare their number with those that are kept.
 
     Example:  linkwork synthesis starts 4 --seed 7
     """
@@ -218,12 +258,20 @@ def starts(
         system, generic, kept = bilinear.system(k), bilinear.generic(k, seed), bilinear.starts(k)
     else:
         known = ("triads", "spherical", "ss", "1", "2", "3", "4")
-        raise InvalidInput(f'synthesis starts: family is "{family}", expected one of {", ".join(known)}')
+        raise InvalidInput(
+            f'synthesis starts: family is "{family}", expected one of {", ".join(known)}'
+        )
     with working("monodromy"):
         fresh = system.monodromy(*generic, seed, symmetry)
     if out is not None:
         fresh.save(out)
-    facts = {"found": len(fresh), "kept": len(kept), "loops": fresh.loops, "idle": fresh.idle, "hash": fresh.hash}
+    facts = {
+        "found": len(fresh),
+        "kept": len(kept),
+        "loops": fresh.loops,
+        "idle": fresh.idle,
+        "hash": fresh.hash,
+    }
     table = Table(f"starts of {family}", ("what", "value"), [(k, str(v)) for k, v in facts.items()])
     return Answer({"family": family, **facts}, [table], [] if out is None else [out])
 
@@ -233,7 +281,10 @@ def _positions(file: Any, command: str) -> Any:
     from linkwork.synthesis import PlanarTask
 
     if not isinstance(file.task, PlanarTask):
-        raise NotPossible(f"synthesis {command}: the task has pairs of a function, expected positions; see solve, fit")
+        raise NotPossible(
+            f"synthesis {command}: the task has pairs of a function, expected positions; see "
+            "solve, fit"
+        )
     return file
 
 
@@ -247,8 +298,11 @@ def _pivots(text: str, name: str) -> np.ndarray:
     return np.array([complex(values[0], values[1]), complex(values[2], values[3])])
 
 
-def _answer(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: Any, pick: int) -> Answer:
-    """Linkages in the order of their verdicts; the one that is picked is written where --out says."""
+def _answer(
+    title: str, file: Any, links: Any, verdict: Any, extra: dict, out: Any, pick: int
+) -> Answer:
+    """Linkages in the order of their verdicts; the one that is picked is written where --out
+    says."""
     degrees = np.degrees(verdict.transmission_min)
     rank = np.lexsort((-degrees, ~verdict.good)) if not extra else np.arange(len(degrees))
     fixed = links.topology.bodies[links.topology.ground]
@@ -291,7 +345,9 @@ def _answer(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: A
         if out.suffix == ".html":
             from linkwork.view.synthesis_report import write_synthesis_report
 
-            write_synthesis_report(out, title, file.task, links, verdict, header, rows[:REPORTED], rank)
+            write_synthesis_report(
+                out, title, file.task, links, verdict, header, rows[:REPORTED], rank
+            )
         else:
             if not 1 <= pick <= len(rank):
                 raise NotPossible(f"synthesis: --pick is {pick}, there are {len(rank)} linkages")

@@ -1,6 +1,7 @@
 """Compatibility: the fictitious linkage whose assemblies are the unknown rotations of a chain.
 
-The rows of the standard form are dependent when a determinant vanishes; expanded along the unknown column it is
+The rows of the standard form are dependent when a determinant vanishes; expanded along the unknown
+column it is
 
     D1 + D2 exp(i beta2) + D3 exp(i beta3) + ... = 0
 
@@ -27,14 +28,17 @@ SCAN = 4096
 
 @dataclass(frozen=True)
 class FourBar:
-    """D1 + D2 exp(i beta2) + D3 exp(i beta3) + D4 exp(i beta4) = 0, one or many: every D is (...,)."""
+    """D1 + D2 exp(i beta2) + D3 exp(i beta3) + D4 exp(i beta4) = 0, one or many: every D is
+    (...,)."""
 
     deltas: np.ndarray
 
     def limits(self) -> np.ndarray:
-        """(..., 4) values of beta2 at which the linkage is stretched (two) or folded (two); NaN where it never is.
+        """(..., 4) values of beta2 at which the linkage is stretched (two) or folded (two);
+        NaN where it never is.
 
-        Corrected: the paper's outer circle |D2| + |D3| + |D4| is never reached, and it leaves out the inner one.
+        Corrected: the paper's outer circle |D2| + |D3| + |D4| is never reached, and it leaves out
+        the inner one.
         """
         D1, D2, D3, D4 = (self.deltas[..., k] for k in range(4))
         base = np.angle(D1) - np.angle(D2)
@@ -54,7 +58,8 @@ class FourBar:
         return (K <= np.abs(D3) + np.abs(D4)) & (K >= np.abs(np.abs(D3) - np.abs(D4)))
 
     def intervals(self) -> list[tuple[float, float]]:
-        """Feasible beta2 of one linkage as intervals [rad], each beginning in (-pi, pi]; the last may end beyond pi."""
+        """Feasible beta2 of one linkage as intervals [rad], each beginning in (-pi, pi];
+        the last may end beyond pi."""
         ends = np.sort(self.limits()[np.isfinite(self.limits())])
         if not len(ends):
             return [(-np.pi, np.pi)] if self.closes(0.0) else []
@@ -84,14 +89,16 @@ class Ring:
     deltas: np.ndarray
 
     def closing(self, *beta: float) -> FourBar:
-        """The four-bar that remains when all links but three are turned by beta2, beta3, ...; D1 is all of them."""
+        """The four-bar that remains when all links but three are turned by beta2, beta3, ...;
+        D1 is all of them."""
         D, turned = self.deltas, np.exp(1j * np.asarray(beta, dtype=float))
         free = len(D) - 4
         fixed = D[0] + (D[1 : 1 + free] * turned[:free]).sum()
         return FourBar(np.stack([fixed, *D[1 + free :]]))
 
     def intervals(self) -> list[tuple[float, float]]:
-        """Feasible beta2 [rad]: the links behind the second reach every distance between two circles, and no other."""
+        """Feasible beta2 [rad]: the links behind the second reach every distance between two
+        circles, and no other."""
         lengths = np.abs(self.deltas[2:])
         outer, inner = lengths.sum(), max(0.0, 2.0 * lengths.max() - lengths.sum())
         # a four-bar whose last two links reach the same circles
@@ -104,8 +111,8 @@ class Ring:
 class Compatibility(Tabular, rows="grashof"):
     """The compatibility linkage of a task.
 
-    deltas    (loops, k) complex, D1 .. Dk of each loop: k is 4 for a dyad, 5 for a triad; a second loop belongs to the
-              last of five (six) poses
+    deltas    (loops, k) complex, D1 .. Dk of each loop: k is 4 for a dyad, 5 for a triad; a second
+              loop belongs to the last of five (six) poses
     grashof   (loops,): shortest + longest < the others: the curves have two pieces
     ranges    feasible intervals of beta2 [rad]: (low, high) each, in which every loop closes
     """
@@ -126,7 +133,8 @@ class Compatibility(Tabular, rows="grashof"):
         return FourBar(np.stack(links, axis=-1)).solve(angles[-1])
 
     def drawing(self, *beta: float) -> list[np.ndarray]:
-        """Corner points of the loops, assembled at beta2 (and beta3 of a triad), as closed polygons."""
+        """Corner points of the loops, assembled at beta2 (and beta3 of a triad),
+        as closed polygons."""
         angles = [number(angle, "drawing: beta") for angle in self._rotations(beta)]
         polygons = []
         for D in self.deltas:
@@ -140,12 +148,17 @@ class Compatibility(Tabular, rows="grashof"):
         wanted = self.deltas.shape[1] - 3
         if len(beta) != wanted:
             names = ", ".join(f"beta{k + 2}" for k in range(wanted))
-            raise InvalidInput(f"compatibility: got {len(beta)} rotations, expected {wanted}: {names}")
-        return [finite_doubles(angle, f"compatibility: beta{k + 2}") for k, angle in enumerate(beta)]
+            raise InvalidInput(
+                f"compatibility: got {len(beta)} rotations, expected {wanted}: {names}"
+            )
+        return [
+            finite_doubles(angle, f"compatibility: beta{k + 2}") for k, angle in enumerate(beta)
+        ]
 
 
 def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Compatibility:
-    """The compatibility linkage of a dyad of 4 or 5 poses, or with `alpha` (n,) of a triad of 5 or 6.
+    """The compatibility linkage of a dyad of 4 or 5 poses,
+    or with `alpha` (n,) of a triad of 5 or 6.
 
     alpha    rotations of a triad's grounded link [rad]; the task's angles are then gamma
     tail     (n,) displacement of the chain's ground pivot [m]
@@ -155,7 +168,13 @@ def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Comp
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
     least, most, chain = (4, 5, "dyad") if alpha is None else (5, 6, "triad")
-    check_count(task, least, most, who, f"a {chain} has a compatibility linkage for {least} or {most} positions")
+    check_count(
+        task,
+        least,
+        most,
+        who,
+        f"a {chain} has a compatibility linkage for {least} or {most} positions",
+    )
     trouble = troubles(task)[()]
     if trouble:
         raise NotPossible(f"{who}: {trouble}")
@@ -163,7 +182,9 @@ def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Comp
     if tail is not None:
         h = complex_points(tail, f"{who}: tail")
         if h.shape != (task.n,):
-            raise InvalidInput(f"{who}: tail has shape {h.shape}, expected ({task.n},) complex, one a position")
+            raise InvalidInput(
+                f"{who}: tail has shape {h.shape}, expected ({task.n},) complex, one a position"
+            )
         d = d - (h[1:] - h[:1])
     d = d / np.abs(d).max()
     g = np.exp(1j * task.rotations) - 1.0
@@ -172,7 +193,9 @@ def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Comp
     else:
         a = as_doubles(alpha, f"{who}: alpha")
         if a.shape != (task.n,) or not np.isfinite(a).all():
-            raise InvalidInput(f"{who}: alpha has shape {a.shape}, expected ({task.n},) finite angles")
+            raise InvalidInput(
+                f"{who}: alpha has shape {a.shape}, expected ({task.n},) finite angles"
+            )
         D = triad_deltas(np.exp(1j * (a[1:] - a[:1])) - 1.0, g, d)
     lengths = np.sort(np.abs(D), axis=-1)
     grashof = lengths[:, 0] + lengths[:, -1] < lengths[:, 1:-1].sum(axis=-1)
@@ -188,7 +211,8 @@ def told(intervals: list[tuple[float, float]]) -> str:
 
 
 def dyad_deltas(a: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """(..., n-3, 4): D1 .. D4 of rows 2, 3, 4 and then of 2, 3, 5 (eq. 7, 14); a = exp(i alpha) - 1, d (..., n-1).
+    """(..., n-3, 4): D1 .. D4 of rows 2, 3, 4 and then of 2, 3, 5 (eq. 7, 14);
+    a = exp(i alpha) - 1, d (..., n-1).
 
     Corrected: Table 3 calls D1 the sum of the others; it is minus that.
     """
@@ -221,10 +245,11 @@ def four_bar_of(a: np.ndarray, d: np.ndarray) -> FourBar:
 
 
 def scan_of_linkages(a: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """(m, 4) rotations beta2 .. beta5 at which both linkages of five poses agree, without the trivial ones.
+    """(m, 4) rotations beta2 .. beta5 at which both linkages of five poses agree,
+    without the trivial ones.
 
-    The paper's way: drive beta2 through what both allow, and look where beta3 is the same. Each of the four pairs of
-    assemblies gives a curve; its zeros are bisected.
+    The paper's way: drive beta2 through what both allow, and look where beta3 is the same. Each of
+    the four pairs of assemblies gives a curve; its zeros are bisected.
     """
     first, second = (FourBar(D) for D in dyad_deltas(a, d))
     alpha2 = np.angle(a[0] + 1.0)
@@ -234,7 +259,9 @@ def scan_of_linkages(a: np.ndarray, d: np.ndarray) -> np.ndarray:
         beta2 = low + (high - low) * t
         for i in range(2):
             for j in range(2):
-                apart = lambda b, i=i, j=j: wrapped(first.solve(b)[0][..., i] - second.solve(b)[0][..., j])
+                apart = lambda b, i=i, j=j: wrapped(
+                    first.solve(b)[0][..., i] - second.solve(b)[0][..., j]
+                )
                 for b in _zeros(apart, beta2):
                     trivial = min(abs(wrapped(b)), abs(wrapped(b - alpha2))) < 1e-7
                     if not trivial:
@@ -245,7 +272,9 @@ def scan_of_linkages(a: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 def _zeros(f: Any, x: np.ndarray) -> list[float]:
     values = f(x)
-    change = (np.sign(values[1:]) != np.sign(values[:-1])) & (np.abs(values[1:] - values[:-1]) < np.pi)
+    change = (np.sign(values[1:]) != np.sign(values[:-1])) & (
+        np.abs(values[1:] - values[:-1]) < np.pi
+    )
     zeros = []
     for k in np.flatnonzero(change):
         low, high = x[k], x[k + 1]
@@ -257,7 +286,9 @@ def _zeros(f: Any, x: np.ndarray) -> list[float]:
     return zeros
 
 
-def common(first: list[tuple[float, float]], second: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def common(
+    first: list[tuple[float, float]], second: list[tuple[float, float]]
+) -> list[tuple[float, float]]:
     """Parts of intervals on the circle that lie in both."""
     shared = []
     for low, high in first:

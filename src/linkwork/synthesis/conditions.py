@@ -1,6 +1,7 @@
 """Conditions: what a dyad must meet, each as one row that is bilinear in its two pivots.
 
-With position 1 as origin and lengths in task sizes, a the ground pivot and z the moving one at position 1, a row is
+With position 1 as origin and lengths in task sizes, a the ground pivot and z the moving one at
+position 1, a row is
 
     c0 Re(a z*) + c1 Im(a z*) + c2 ax + c3 ay + c4 zx + c5 zy + c6 = 0
 
@@ -18,7 +19,8 @@ from linkwork.synthesis.task import complex_points
 
 
 def velocity(d: np.ndarray, u: np.ndarray, v: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """The distance does not change while the body moves: Re[(d + z u - a)* (v + i rate z u)] = 0, (..., 7).
+    """The distance does not change while the body moves: Re[(d + z u - a)* (v + i rate z u)] = 0,
+    (..., 7).
 
     Corrected: (25) of [Mather2023] writes rotations exp(i beta') for what are rates.
     """
@@ -36,7 +38,9 @@ def rotation(d: np.ndarray, u: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 def equal(on_a: Any, on_z: Any, value: Any) -> np.ndarray:
     """on_a a + on_z z = value over the complex numbers, as two rows (..., 2, 7)."""
-    on_a, on_z, value = np.broadcast_arrays(*(np.asarray(x, dtype=complex) for x in (on_a, on_z, value)))
+    on_a, on_z, value = np.broadcast_arrays(
+        *(np.asarray(x, dtype=complex) for x in (on_a, on_z, value))
+    )
     zero = np.zeros(value.shape)
     real = [zero, zero, on_a.real, -on_a.imag, on_z.real, -on_z.imag, -value.real]
     imaginary = [zero, zero, on_a.imag, on_a.real, on_z.imag, on_z.real, -value.imag]
@@ -48,12 +52,17 @@ def on_line(line: Any, which: str, origin: np.ndarray, size: np.ndarray, who: st
     """A pivot on the line through two points ((x, y), (x, y)), or complex (2,): (..., 7)."""
     ends = complex_points(line, who)
     if ends.shape[-1:] != (2,):
-        raise InvalidInput(f"{who} has shape {ends.shape}, expected two points: complex (..., 2) or real (..., 2, 2)")
+        raise InvalidInput(
+            f"{who} has shape {ends.shape}, expected two points: complex (..., 2) or real "
+            "(..., 2, 2)"
+        )
     along = ends[..., 1] - ends[..., 0]
     # real arithmetic: numpy rounds complex products of one and of many differently
     length = np.sqrt(along.real * along.real + along.imag * along.imag)
     if (length == 0).any():
-        raise InvalidInput(f"{who}: both points are equal, expected two different points of the line")
+        raise InvalidInput(
+            f"{who}: both points are equal, expected two different points of the line"
+        )
     off = ends[..., 0] - origin
     nx, ny = -along.imag / length, along.real / length
     nx, ny, value = np.broadcast_arrays(nx, ny, (nx * off.real + ny * off.imag) / size)

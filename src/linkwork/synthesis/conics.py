@@ -1,9 +1,10 @@
 """Conics: the dyads that meet four conditions, as the common points of two conics.
 
-An orthogonal combination of the four bilinear rows leaves two rows without products of the pivots. They are linear, so
-that the dyads lie in a plane w = w0 + N s, w = (ax, ay, zx, zy). In it the other two rows are conics; their four common
-points are the roots of a quartic, and nothing trivial is among them: the trivial answers of the rotations (all zero, or
-all equal to the body's) have a pivot at infinity. Newton on the four rows polishes.
+An orthogonal combination of the four bilinear rows leaves two rows without products of the pivots.
+They are linear, so that the dyads lie in a plane w = w0 + N s, w = (ax, ay, zx, zy). In it the
+other two rows are conics; their four common points are the roots of a quartic, and nothing trivial
+is among them: the trivial answers of the rotations (all zero, or all equal to the body's) have a
+pivot at infinity. Newton on the four rows polishes.
 """
 
 from __future__ import annotations
@@ -26,21 +27,24 @@ from linkwork.synthesis.orthogonal import condition_of, reflected, solved, trian
 from linkwork.synthesis.resultants import resultant, times
 
 TURN, BEND = 0.7, 0.45
-"""The plane is turned, and the quartic's variable bent [rad], so that no two roots share a coordinate by symmetry and
-none is at infinity by the kind of the conditions."""
+"""The plane is turned, and the quartic's variable bent [rad], so that no two roots share a
+coordinate by symmetry and none is at infinity by the kind of the conditions."""
 NEWTON = 3
 NEARLY_REAL = 1e-4
-"""Imaginary part of a root [of 1 + |root|^2] up to which Newton decides whether it is a real one."""
+"""Imaginary part of a root [of 1 + |root|^2] up to which Newton decides whether it is a real
+one."""
 CONVERGED = 1e-11
 """Size of the last correction [of the pivots' size] of an answer."""
 ROUNDING = 1e-15
-"""What rounding adds to it, times the condition: pivots of 10 000 task sizes are known to fewer digits."""
+"""What rounding adds to it, times the condition:
+pivots of 10 000 task sizes are known to fewer digits."""
 FAR = 1e7
 """Pivots further away [task sizes] are at infinity."""
 
 
 def dyads_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(w (..., 4, 4): ax, ay, zx, zy in task sizes, valid, condition (..., 4)) of four conditions (..., 4, 7)."""
+    """(w (..., 4, 4): ax, ay, zx, zy in task sizes, valid, condition (..., 4)) of four conditions
+    (..., 4, 7)."""
     state, quartic, plane, conics = _plane_kernel()(rows)
     roots = iterated(state, quartic)
     return _back_kernel()(roots.view(float).reshape(*roots.shape, 2), plane, conics, rows)
@@ -56,7 +60,8 @@ def linear_dyad(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def with_pivot(rows: np.ndarray, pivot: np.ndarray, which: str) -> tuple[np.ndarray, ...]:
-    """The same where one pivot is known ("a" or "z", (...,)): two rows (..., 2, 7), linear in the other."""
+    """The same where one pivot is known ("a" or "z", (...,)): two rows (..., 2, 7),
+    linear in the other."""
     x, y = pivot.real[..., None], pivot.imag[..., None]
     g, h = rows[..., 0], rows[..., 1]
     if which == "a":
@@ -74,17 +79,23 @@ def with_pivot(rows: np.ndarray, pivot: np.ndarray, which: str) -> tuple[np.ndar
     return _alone(np.concatenate(both, axis=-1), valid, condition)
 
 
-def _alone(w: np.ndarray, valid: np.ndarray, condition: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _alone(
+    w: np.ndarray, valid: np.ndarray, condition: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One answer (..., 4) in the first of four slots."""
     slots = np.repeat(w[..., None, :], 4, axis=-2)
     only = np.array([1.0, 0.0, 0.0, 0.0])
-    return slots, valid[..., None] * only, np.repeat(np.minimum(condition, 1e300)[..., None], 4, axis=-1)
+    return (
+        slots,
+        valid[..., None] * only,
+        np.repeat(np.minimum(condition, 1e300)[..., None], 4, axis=-1),
+    )
 
 
 @functools.cache
 def _plane_kernel() -> Callable[..., Any]:
-    """rows (4, 7) -> the quartic as `roots.prepared` gives it, plane (12,): w0, N by rows, conics (12,): twice ss, st,
-    tt, s, t, 1."""
+    """rows (4, 7) -> the quartic as `roots.prepared` gives it, plane (12,): w0, N by rows, conics
+    (12,): twice ss, st, tt, s, t, 1."""
 
     def plane(rows: SX) -> tuple[SX, ...]:
         turned, _ = triangle_of(rows, 2)  # its last two rows have no products
@@ -92,7 +103,8 @@ def _plane_kernel() -> Callable[..., Any]:
         _, reflections = triangle_of(linear[:, :4].T, 2)
         P = reflected(SX.eye(4), reflections).T
         L = linear[:, :4] @ P[:, :2]  # lower triangular
-        first = _bounded(-linear[0, 4] / _away(L[0, 0]))  # conditions that are alike leave nothing to divide by
+        # conditions that are alike leave nothing to divide by
+        first = _bounded(-linear[0, 4] / _away(L[0, 0]))
         second = _bounded((-linear[1, 4] - L[1, 0] * first) / _away(L[1, 1]))
         w0 = P[:, 0] * first + P[:, 1] * second
         c, s = math.cos(TURN), math.sin(TURN)
@@ -106,7 +118,9 @@ def _plane_kernel() -> Callable[..., Any]:
         return state, coefficients, entries, both
 
     outputs = (("state", (9,)), ("quartic", (10,)), ("plane", (12,)), ("conics", (12,)))
-    kernel = traced(Signature("dyads", (("rows", (4, 7)),), outputs), plane, keys.key(__name__, "plane"))
+    kernel = traced(
+        Signature("dyads", (("rows", (4, 7)),), outputs), plane, keys.key(__name__, "plane")
+    )
     return kernel.caller(Context())
 
 
@@ -119,7 +133,12 @@ def _conic(row: SX, w0: SX, N: SX) -> list[SX]:
     n1, n2 = N[:, 0], N[:, 1]
     mixed = lambda w, v: product(w, v) + product(v, w)
     quadratic = [product(n1, n1), mixed(n1, n2), product(n2, n2)]
-    return [*quadratic, mixed(w0, n1) + linear(n1), mixed(w0, n2) + linear(n2), product(w0, w0) + linear(w0) + row[6]]
+    return [
+        *quadratic,
+        mixed(w0, n1) + linear(n1),
+        mixed(w0, n2) + linear(n2),
+        product(w0, w0) + linear(w0) + row[6],
+    ]
 
 
 def _by_powers(conic: list) -> tuple[list, list, list]:
@@ -145,7 +164,8 @@ def _bent(p: list) -> list:
 
 @functools.cache
 def _back_kernel() -> Callable[..., Any]:
-    """(roots (4, 2), plane (12,), conics (12,), rows (4, 7)) -> w (4, 4), valid (4,), condition (4,)."""
+    """(roots (4, 2), plane (12,), conics (12,), rows (4, 7)) -> w (4, 4), valid (4,),
+    condition (4,)."""
 
     def back(roots: SX, plane: SX, conics: SX, rows: SX) -> tuple[SX, SX, SX]:
         answers: list[SX] = []
@@ -167,7 +187,9 @@ def _back_kernel() -> Callable[..., Any]:
 
     inputs = (("roots", (4, 2)), ("plane", (12,)), ("conics", (12,)), ("rows", (4, 7)))
     outputs = (("w", (4, 4)), ("valid", (4,)), ("condition", (4,)))
-    return traced(Signature("dyads", inputs, outputs), back, keys.key(__name__, "back")).caller(Context())
+    return traced(Signature("dyads", inputs, outputs), back, keys.key(__name__, "back")).caller(
+        Context()
+    )
 
 
 def _on_plane(r: SX, plane: SX, conics: SX) -> SX:
@@ -182,7 +204,9 @@ def _on_plane(r: SX, plane: SX, conics: SX) -> SX:
     t = _bounded(-top / _away(bottom))
     for _ in range(NEWTON):
         s, t = _nearer(s, t, first, second, casadi.sumsqr(plane[:4]))
-    return plane[:4] + casadi.vertcat(*[plane[4 + 2 * i] * s + plane[5 + 2 * i] * t for i in range(4)])
+    return plane[:4] + casadi.vertcat(
+        *[plane[4 + 2 * i] * s + plane[5 + 2 * i] * t for i in range(4)]
+    )
 
 
 def _nearer(s: SX, t: SX, first: list, second: list, offset: SX) -> tuple[SX, SX]:
@@ -191,7 +215,8 @@ def _nearer(s: SX, t: SX, first: list, second: list, offset: SX) -> tuple[SX, SX
     inverse = 1.0 / _away(fs * gt - ft * gs)
     ds, dt = (f * gt - g * ft) * inverse, (g * fs - f * gs) * inverse
     ds, dt = (casadi.fmin(casadi.fmax(x, -1e20), 1e20) for x in (ds, dt))
-    # far from an answer a whole step may overshoot; one that is longer than the dyad is shortened to it
+    # far from an answer a whole step may overshoot;
+    # one that is longer than the dyad is shortened to it
     longest = casadi.sqrt((offset + s * s + t * t + 1e-6) / casadi.fmax(ds * ds + dt * dt, 1e-300))
     share = casadi.fmin(SX(1), longest)
     return s - share * ds, t - share * dt
@@ -205,7 +230,8 @@ def _conic_at(conic: list, s: SX, t: SX) -> tuple[SX, SX, SX]:
 
 
 def _polished(w: SX, rows: SX) -> tuple[SX, SX, SX]:
-    """(w, size of the last correction, condition) after two corrections on the four rows with one Jacobian.
+    """(w, size of the last correction, condition) after two corrections on the four rows with one
+    Jacobian.
 
     The plane and its conics carry rounding of their own; the rows are what was asked for.
     """
@@ -230,7 +256,12 @@ def _away(x: SX) -> SX:
 def _values(rows: SX, w: SX) -> SX:
     """Values (4) of the rows at w = (ax, ay, zx, zy)."""
     ax, ay, zx, zy = w[0], w[1], w[2], w[3]
-    return rows[:, 0] * (ax * zx + ay * zy) + rows[:, 1] * (ay * zx - ax * zy) + rows[:, 2:6] @ w + rows[:, 6]
+    return (
+        rows[:, 0] * (ax * zx + ay * zy)
+        + rows[:, 1] * (ay * zx - ax * zy)
+        + rows[:, 2:6] @ w
+        + rows[:, 6]
+    )
 
 
 def _slopes(rows: SX, w: SX) -> SX:

@@ -1,14 +1,16 @@
 """Descent: Levenberg and Marquardt in lanes, for four-bars that nearly meet many positions.
 
-Nine numbers make a four-bar: ground pivots A and D, the coupler's arms w to B and w + b to C (in the coupler's own
-axes, b along them), crank a and rocker c. At position j, with the coupler turned to exp(i t_j), both links have errors
+Nine numbers make a four-bar: ground pivots A and D, the coupler's arms w to B and w + b to C
+(in the coupler's own axes, b along them), crank a and rocker c. At position j, with the coupler
+turned to exp(i t_j), both links have errors
 
     f1 = |P_j + w u_j - A| - a,      f2 = |P_j + (w + b) u_j - D| - c
 
-A point leaves t_j free: it is eliminated by projecting both errors across its own direction, so that the normal
-equations are 9 by 9 whatever the number of positions. What remains is divided by how much of it a shift of the point
-makes: the distance of the point from the curve, to first order. (Undivided, two equal dyads would meet any point.)
-A pose has its t_j given up to one common angle, which is the tenth number.
+A point leaves t_j free: it is eliminated by projecting both errors across its own direction, so
+that the normal equations are 9 by 9 whatever the number of positions. What remains is divided by
+how much of it a shift of the point
+makes: the distance of the point from the curve, to first order. (Undivided, two equal dyads would
+meet any point.) A pose has its t_j given up to one common angle, which is the tenth number.
 Source: [Golub1973] for the projection, [Marquardt1963] for the damping.
 """
 
@@ -60,11 +62,17 @@ def judged(s: dict[str, SX], cost: SX) -> tuple[SX, SX, SX, SX]:
 
 
 def descend(
-    start: np.ndarray, angles: np.ndarray, points: np.ndarray, weights: np.ndarray, posed: np.ndarray
+    start: np.ndarray,
+    angles: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    posed: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(parameters (m, 10), angles (m, n), sum of squares (m,)) from starts (m, 10) and (m, n), for points (n,) complex.
+    """(parameters (m, 10), angles (m, n), sum of squares (m,)) from starts (m, 10) and (m, n),
+    for points (n,) complex.
 
-    weights (n,); posed (n,) True where the angle is given (then `angles` are relative to the common one).
+    weights (n,); posed (n,) True where the angle is given (then `angles` are relative to the common
+    one).
     """
     n = len(points)
     size = padded(n)
@@ -89,7 +97,8 @@ def descend(
 
 @dataclass
 class _PointError:
-    """What one point says: errors f of both arms' lengths, their rows over the parameters, slopes along its angle."""
+    """What one point says: errors f of both arms' lengths, their rows over the parameters,
+    slopes along its angle."""
 
     f: list[SX]
     rows: list[SX]
@@ -101,11 +110,13 @@ class _PointError:
         self.length2 = self.slopes[0] ** 2 + self.slopes[1] ** 2 + 1e-30
 
     def without_angle(self) -> tuple[SX, SX, SX]:
-        """(row, error, error along the angle) of the part that no turn of the point's angle changes."""
+        """(row, error, error along the angle) of the part that no turn of the point's angle
+        changes."""
         f, rows, slopes, ends, lengths = self.f, self.rows, self.slopes, self.ends, self.lengths
         inverse = 1.0 / casadi.sqrt(self.length2)
         across = [-slopes[1] * inverse, slopes[0] * inverse]
-        # how far the point itself is off: the error across, over how much of it a shift of the point makes
+        # how far the point itself is off: the error across,
+        # over how much of it a shift of the point makes
         shift = across[0] * ends[0] / lengths[0] + across[1] * ends[1] / lengths[1]
         inverse_shift = 1.0 / casadi.sqrt(casadi.sumsqr(shift) + NEVER**2)
         across = [x * inverse_shift for x in across]
@@ -119,7 +130,9 @@ class _PointError:
         return -(self.slopes[0] * change[0] + self.slopes[1] * change[1]) / self.length2
 
 
-def _point_error(p: SX, angle: SX, point: SX, weight: SX, free: SX, with_poses: bool) -> _PointError:
+def _point_error(
+    p: SX, angle: SX, point: SX, weight: SX, free: SX, with_poses: bool
+) -> _PointError:
     A, D, w = p[0:2], p[2:4], p[4:6]
     b, a, c = p[6], p[7], p[8]
     u = casadi.vertcat(casadi.cos(angle), casadi.sin(angle))
@@ -163,14 +176,22 @@ def _scan(n: int, with_poses: bool) -> Scan:
             projected, value, along = error.without_angle()
             rows, f = error.rows, error.f
             if with_poses:
-                first, second = if_else(free > 0, projected, rows[0]), if_else(free > 0, 0.0, 1.0) * rows[1]
-                value_first, value_second = if_else(free > 0, value, f[0]), if_else(free > 0, 0.0, f[1])
+                first, second = (
+                    if_else(free > 0, projected, rows[0]),
+                    if_else(free > 0, 0.0, 1.0) * rows[1],
+                )
+                value_first, value_second = (
+                    if_else(free > 0, value, f[0]),
+                    if_else(free > 0, 0.0, f[1]),
+                )
                 H = H + first @ first.T + second @ second.T
                 g = g + first * value_first + second * value_second
             else:
                 H, g = H + projected @ projected.T, g + projected * value
             of_point = value**2 + along**2
-            cost = cost + (if_else(free > 0, of_point, f[0] ** 2 + f[1] ** 2) if with_poses else of_point)
+            cost = cost + (
+                if_else(free > 0, of_point, f[0] ** 2 + f[1] ** 2) if with_poses else of_point
+            )
             errors.append(error)
 
         # a step of Levenberg and Marquardt, and the free angles after it

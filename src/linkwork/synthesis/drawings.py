@@ -1,4 +1,5 @@
-"""Drawings: a task with its linkage, curves and path, as SVG without any package, or on matplotlib axes."""
+"""Drawings: a task with its linkage, curves and path, as SVG without any package,
+or on matplotlib axes."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def traced_path(linkage: Linkage) -> np.ndarray:
 
 
 def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: Any = None) -> str:
-    """One SVG picture: positions with their angles, bodies as bars or triangles, the tracer's path, curves."""
+    """One SVG picture: positions with their angles, bodies as bars or triangles, the tracer's path,
+    curves."""
     strokes = _strokes(linkage, task, curves)
     middle, half, size = _frame(strokes, curves is not None and linkage is None)
     left, high = middle.real - half, middle.imag + half
@@ -42,7 +44,8 @@ def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: 
                 lines.append(f'<polyline points="{text}" fill="none" stroke="{colour}"{dash}/>')
         elif kind == "body":
             lines.append(
-                f'<polygon points="{text}" fill="{colour}" fill-opacity="0.3" stroke="{colour}" stroke-width="3"/>'
+                f'<polygon points="{text}" fill="{colour}" fill-opacity="0.3" stroke="{colour}" '
+                'stroke-width="3"/>'
             )
     lines += [] if linkage is None else _marked_pins(linkage, place)
     lines += [] if task is None else _marked_positions(task, place, size)
@@ -50,7 +53,8 @@ def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: 
 
 
 def _frame(strokes: list[tuple[np.ndarray, str, str]], roomy: bool) -> tuple[complex, float, float]:
-    """(middle, half side of the square picture, size of what is in it [m]); curves alone are roomy."""
+    """(middle, half side of the square picture, size of what is in it [m]); curves alone are
+    roomy."""
     frame = [p for p, _, kind in strokes if kind != "line"] or [p for p, _, _ in strokes]
     z = np.concatenate(frame) if frame else np.zeros(1, dtype=complex)
     size = max(np.ptp(z.real), np.ptp(z.imag), 1e-9)
@@ -58,7 +62,9 @@ def _frame(strokes: list[tuple[np.ndarray, str, str]], roomy: bool) -> tuple[com
     return middle, (1.5 if roomy else 0.6) * size, size
 
 
-def _strokes(linkage: Linkage | None, task: PlanarTask | None, curves: Any) -> list[tuple[np.ndarray, str, str]]:
+def _strokes(
+    linkage: Linkage | None, task: PlanarTask | None, curves: Any
+) -> list[tuple[np.ndarray, str, str]]:
     """What is drawn, from the back to the front: (points, colour, kind)."""
     strokes: list[tuple[np.ndarray, str, str]] = []
     if curves is not None:
@@ -80,7 +86,8 @@ def _strokes(linkage: Linkage | None, task: PlanarTask | None, curves: Any) -> l
 
 
 def _marked_pins(linkage: Linkage, place: Callable[[complex], str]) -> list[str]:
-    """Pins and sliders with their names; a small triangle below each one that stands on the ground."""
+    """Pins and sliders with their names; a small triangle below each one that stands on the
+    ground."""
     topology = linkage.topology
     fixed = {joint[0] for joint in topology.pins if topology.ground in joint[1:]}
     lines = []
@@ -101,9 +108,13 @@ def _marked_positions(task: PlanarTask, place: Callable[[complex], str], size: f
         p = complex(task.positions[j])
         if np.isfinite(task.angles[j]):
             tip = p + 0.06 * size * np.exp(1j * float(task.angles[j]))
-            lines.append(f'<polyline points="{place(p)} {place(tip)}" stroke="#c8553d" stroke-width="2"/>')
+            lines.append(
+                f'<polyline points="{place(p)} {place(tip)}" stroke="#c8553d" stroke-width="2"/>'
+            )
         x, y = place(p).split(",")
-        lines.append(f'<circle cx="{x}" cy="{y}" r="5" fill="none" stroke="#c8553d" stroke-width="2"/>')
+        lines.append(
+            f'<circle cx="{x}" cy="{y}" r="5" fill="none" stroke="#c8553d" stroke-width="2"/>'
+        )
         aside = 14 * _aside(float(task.angles[j]))
         at = f'x="{float(x) + aside.real:.1f}" y="{float(y) + 5 - aside.imag:.1f}"'
         lines.append(f'<text {at} font-size="14" text-anchor="middle">{j + 1}</text>')
@@ -122,30 +133,44 @@ def _near(points: np.ndarray, corner: complex, reach: float) -> list[np.ndarray]
     return [run for run in runs if len(run) > 1]
 
 
-def draw(axes: Any, linkage: Linkage | None = None, task: PlanarTask | None = None, curves: Any = None) -> None:
+def draw(
+    axes: Any, linkage: Linkage | None = None, task: PlanarTask | None = None, curves: Any = None
+) -> None:
     """The same on matplotlib axes."""
     strokes = _strokes(linkage, task, curves)
     middle, half, size = _frame(strokes, curves is not None and linkage is None)
     for points, colour, kind in strokes:
         if kind in ("line", "dashed"):
             for run in _near(points, middle, FAR * half):
-                axes.plot(run.real, run.imag, "--" if kind == "dashed" else "-", color=colour, lw=1.0)
+                axes.plot(
+                    run.real, run.imag, "--" if kind == "dashed" else "-", color=colour, lw=1.0
+                )
         elif kind == "body":
             axes.fill(points.real, points.imag, fc=colour, alpha=0.3)
             axes.fill(points.real, points.imag, fill=False, ec=colour, lw=2.5, joinstyle="round")
     beside = {"textcoords": "offset points", "fontsize": 11}
     if linkage is not None:
         fixed = {pin[0] for pin in linkage.topology.pins if linkage.topology.ground in pin[1:]}
-        for name in dict.fromkeys(pin[0] for pin in (*linkage.topology.pins, *linkage.topology.sliders)):
+        for name in dict.fromkeys(
+            pin[0] for pin in (*linkage.topology.pins, *linkage.topology.sliders)
+        ):
             z = complex(linkage.at(name))
-            axes.plot(z.real, z.imag, "^" if name in fixed else "o", color="#222222", ms=9 if name in fixed else 6)
+            axes.plot(
+                z.real,
+                z.imag,
+                "^" if name in fixed else "o",
+                color="#222222",
+                ms=9 if name in fixed else 6,
+            )
             axes.annotate(name, (z.real, z.imag), xytext=(-12, 8), color="#555555", **beside)
     for j in range(0 if task is None else task.n):
         p, angle = complex(task.positions[j]), float(task.angles[j])  # type: ignore[union-attr]
         axes.plot(p.real, p.imag, "o", mfc="none", mec="#c8553d", mew=1.8, ms=8)
         aside = 14 * _aside(angle)
         middle_of = {"ha": "center", "va": "center"}
-        axes.annotate(str(j + 1), (p.real, p.imag), xytext=(aside.real, aside.imag), **middle_of, **beside)
+        axes.annotate(
+            str(j + 1), (p.real, p.imag), xytext=(aside.real, aside.imag), **middle_of, **beside
+        )
         if np.isfinite(angle):
             tip = p + 0.06 * size * np.exp(1j * angle)
             axes.plot([p.real, tip.real], [p.imag, tip.imag], color="#c8553d", lw=1.8)
@@ -155,19 +180,27 @@ def draw(axes: Any, linkage: Linkage | None = None, task: PlanarTask | None = No
 
 
 def save_picture(
-    path: str | Path, linkage: Linkage | None = None, task: PlanarTask | None = None, curves: Any = None
+    path: str | Path,
+    linkage: Linkage | None = None,
+    task: PlanarTask | None = None,
+    curves: Any = None,
 ) -> Path:
-    """Write the picture: .svg without any package, .png with axes in metres by matplotlib (extra `plots`)."""
+    """Write the picture: .svg without any package,
+    .png with axes in metres by matplotlib (extra `plots`)."""
     path = Path(path)
     if path.suffix == ".svg":
         path.write_text(svg(linkage, task, curves), encoding="utf-8")
         return path
     if path.suffix != ".png":
-        raise InvalidInput(f'save_picture: "{path.name}" has an unknown ending, expected .svg or .png')
+        raise InvalidInput(
+            f'save_picture: "{path.name}" has an unknown ending, expected .svg or .png'
+        )
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise NotPossible('a .png needs the extra "plots": pip install "linkwork[plots]"; .svg needs nothing') from None
+        raise NotPossible(
+            'a .png needs the extra "plots": pip install "linkwork[plots]"; .svg needs nothing'
+        ) from None
     figure = Figure(figsize=(PIXELS / DPI, PIXELS / DPI), layout="constrained")
     axes = figure.add_subplot()
     draw(axes, linkage, task, curves)

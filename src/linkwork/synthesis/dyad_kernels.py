@@ -20,7 +20,8 @@ from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.synthesis.task import SAME
 
 NEAR_TRIVIAL = 10.0
-"""Rotations within this [deg] of a trivial answer (none, or the body's own) at every position: an awkward dyad."""
+"""Rotations within this [deg] of a trivial answer (none, or the body's own) at every position:
+an awkward dyad."""
 INEXACT = 1e-9
 SHORTEST = 1e-12
 """Links below this [task sizes] are none."""
@@ -30,7 +31,8 @@ NETWORK = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
 
 @functools.cache
 def poses() -> Callable[..., Any]:
-    """(positions (5, 2), angles (5,)) -> rows (4, 7), displacements (4, 2) and size, alpha (4,), distinct, turning.
+    """(positions (5, 2), angles (5,)) -> rows (4, 7), displacements (4, 2) and size, alpha (4,),
+    distinct, turning.
 
     rows            conditions.py, of the displacements in task sizes
     displacements   in task sizes; size [m] is the longest one
@@ -62,7 +64,9 @@ def poses() -> Callable[..., Any]:
     inputs = (("positions", (5, 2)), ("angles", (5,)))
     outputs = (("rows", (4, 7)), ("displacements", (4, 2)), ("size", ()), ("alpha", (4,)))
     flags: tuple[tuple[str, tuple[int, ...]], ...] = (("distinct", ()), ("turning", ()))
-    kernel = traced(Signature("poses", inputs, (*outputs, *flags)), expressions, keys.key(__name__, "poses"))
+    kernel = traced(
+        Signature("poses", inputs, (*outputs, *flags)), expressions, keys.key(__name__, "poses")
+    )
     return kernel.caller(Context())
 
 
@@ -78,9 +82,11 @@ def _condition(d: Complex, u: Complex) -> SX:
 def answers() -> Callable[..., Any]:
     """Pivots w (4, 4) in task sizes as dyads, the valid ones first, by beta2.
 
-    Inputs   w, valid (4,), condition (4,); displacements (4, 2) in task sizes, alpha (4,); size and origin (2,) of the
-             task; chosen (4, 2) rotations as unit vectors, and (4,) whether each of them is
-    Outputs  W, Z (4, 2) [m], beta (4, 4), ground, moving (4, 2) [m], residual, condition, near trivial, valid (4,)
+    Inputs   w, valid (4,), condition (4,); displacements (4, 2) in task sizes, alpha (4,); size and
+             origin (2,) of the task; chosen (4, 2) rotations as unit vectors, and (4,) whether each
+             of them is
+    Outputs  W, Z (4, 2) [m], beta (4, 4), ground, moving (4, 2) [m], residual, condition, near
+             trivial, valid (4,)
     """
 
     def expressions(*symbols: SX) -> tuple[SX, ...]:
@@ -97,7 +103,10 @@ def answers() -> Callable[..., Any]:
         order = [if_else(slot[VALID], angle, 10.0) for slot, angle in zip(slots, first)]
         for i, j in NETWORK:
             swap = order[j] < order[i]
-            order[i], order[j] = if_else(swap, order[j], order[i]), if_else(swap, order[i], order[j])
+            order[i], order[j] = (
+                if_else(swap, order[j], order[i]),
+                if_else(swap, order[i], order[j]),
+            )
             both = list(zip(slots[i], slots[j]))
             slots[i] = [if_else(swap, b, a) for a, b in both]
             slots[j] = [if_else(swap, a, b) for a, b in both]
@@ -105,9 +114,21 @@ def answers() -> Callable[..., Any]:
         parts = (slice(0, 2), slice(2, 4), slice(4, 8), slice(8, 10), slice(10, 12), 12, 15, 13, 14)
         return tuple(rows[:, part] for part in parts)
 
-    inputs = (("w", (4, 4)), ("valid", (4,)), ("condition", (4,)), ("displacements", (4, 2)), ("alpha", (4,)))
+    inputs = (
+        ("w", (4, 4)),
+        ("valid", (4,)),
+        ("condition", (4,)),
+        ("displacements", (4, 2)),
+        ("alpha", (4,)),
+    )
     task = (("size", ()), ("origin", (2,)), ("chosen", (4, 2)), ("asked", (4,)))
-    outputs = (("W", (4, 2)), ("Z", (4, 2)), ("beta", (4, 4)), ("ground", (4, 2)), ("moving", (4, 2)))
+    outputs = (
+        ("W", (4, 2)),
+        ("Z", (4, 2)),
+        ("beta", (4, 4)),
+        ("ground", (4, 2)),
+        ("moving", (4, 2)),
+    )
     verdicts = (("residual", (4,)), ("condition", (4,)), ("near_trivial", (4,)), ("valid", (4,)))
     signature = Signature("dyads", (*inputs, *task), (*outputs, *verdicts))
     return traced(signature, expressions, keys.key(__name__, "answers")).caller(Context())
@@ -117,7 +138,9 @@ VALID = 14
 """Column of a slot: whether it is an answer."""
 
 
-def _dyad(w: SX, valid: SX, d: list[Complex], u: list[Complex], wanted: list, origin: Complex, size: SX) -> list[SX]:
+def _dyad(
+    w: SX, valid: SX, d: list[Complex], u: list[Complex], wanted: list, origin: Complex, size: SX
+) -> list[SX]:
     """W, Z, beta (4), ground, moving, residual, near trivial, valid: numbers of one slot."""
     a, z = Complex(w[0], w[1]), Complex(w[2], w[3])
     W = z - a

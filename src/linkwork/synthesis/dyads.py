@@ -2,8 +2,9 @@
 
     W (exp(i beta_j) - 1) + Z (exp(i alpha_j) - 1) = P_j - P_1          j = 2 .. n
 
-W leads from the ground pivot to the moving pivot, Z on to P_1; alpha_j is the body's rotation, beta_j the unknown one
-of the grounded link. Source: [Mather2023] eq. 1; solved through the pivots, see conics.py.
+W leads from the ground pivot to the moving pivot, Z on to P_1; alpha_j is the body's rotation,
+beta_j the unknown one of the grounded link. Source: [Mather2023] eq. 1; solved through the pivots,
+see conics.py.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from linkwork.synthesis.compatibility import four_bar_of, scan_of_linkages, told
 from linkwork.synthesis.dyad_kernels import answers as answers_kernel
 from linkwork.synthesis.dyad_kernels import poses as poses_kernel
 from linkwork.synthesis.sliders import Sliders, sliders
-from linkwork.synthesis.task import SAME, PlanarTask, as_task, check_count, check_poses, complex_points, troubles
+from linkwork.synthesis.task import (
+    SAME,
+    PlanarTask,
+    as_task,
+    check_count,
+    check_poses,
+    complex_points,
+    troubles,
+)
 
 BEYOND = "a dyad meets at most 5 exact positions; use fit"
 NO_DYAD = "no real dyad meets the conditions"
@@ -33,7 +42,8 @@ _ANY, _NONE = np.zeros((4, 2)), np.zeros(4)
 @short_repr
 @dataclass(frozen=True)
 class Dyads(Tabular, rows="valid"):
-    """Dyads of one task: (m,) arrays, real answers alone, by beta2; of a batch: slots (..., m) with `valid`.
+    """Dyads of one task: (m,) arrays, real answers alone, by beta2; of a batch:
+    slots (..., m) with `valid`.
 
     W, Z            link vectors at position 1, complex [m]
     beta            (..., m, n-1) rotations of the grounded link at positions 2 .. n [rad]
@@ -60,7 +70,11 @@ class Dyads(Tabular, rows="valid"):
 
     def __getitem__(self, chosen: Any) -> Dyads:
         """Some of the dyads: dyads[0], dyads[:2]; of a batch, some of its tasks."""
-        pick = {name: getattr(self, name)[chosen] for name in self.__dataclass_fields__ if name != "reason"}
+        pick = {
+            name: getattr(self, name)[chosen]
+            for name in self.__dataclass_fields__
+            if name != "reason"
+        }
         return Dyads(**pick, reason=self.reason if self.valid.ndim == 1 else self.reason[chosen])
 
 
@@ -113,13 +127,17 @@ def dyads(
 ) -> Dyads | Sliders:
     """Every dyad through 2 to 5 poses.
 
-    Five poses leave no choice, four one, three two, two three. Choices are rotations `beta={2: angle, 3: angle}` of the
-    grounded link [rad] (arrays make a batch), link vectors `W`, `Z` (two each), pivots `ground`, `moving` (two each),
-    or lines that carry a pivot, given by two points (one each). Velocities of the task count like positions.
+    Five poses leave no choice, four one, three two, two three. Choices are rotations
+    `beta={2: angle, 3: angle}` of the grounded link [rad] (arrays make a batch), link vectors `W`,
+    `Z` (two each), pivots `ground`, `moving` (two each), or lines that carry a pivot, given by two
+    points (one each). Velocities of the task count like positions.
 
-    kind     "RR"; "PR" a slider on the ground that carries a pin; "RP" a pin on the ground with a slider on the body
-    tail     (..., n) displacement of the ground pivot at each position, where it is carried along [m]
-    method   "pivots"; "linkage" drives the paper's compatibility linkage instead, for five poses (slow, for comparison)
+    kind     "RR"; "PR" a slider on the ground that carries a pin; "RP" a pin on the ground with a
+             slider on the body
+    tail     (..., n) displacement of the ground pivot at each position, where it is carried along
+             [m]
+    method   "pivots"; "linkage" drives the paper's compatibility linkage instead, for five poses
+             (slow, for comparison)
 
     With `timing` in the task its angles are unknown: path generation with prescribed timing.
     """
@@ -141,13 +159,16 @@ def dyads(
     if task.timing is None:
         check_poses(task, who)
     timed = task.timing is not None
-    # with timing the unknown column is exchanged: the driver's rotations take the place of the body's
+    # with timing the unknown column is exchanged:
+    # the driver's rotations take the place of the body's
     turns = task.angles if task.timing is None else task.timing
     places = _without_tail(task, tail, who)
     chosen = chosen_rotations(beta, task.n, places.shape[:-1], who) if beta is not None else {}
     batch = places.shape[:-1]
     if chosen or asked:
-        batch = np.broadcast_shapes(batch, *[b.shape for b in chosen.values()], *_shapes(asked, batch, who))
+        batch = np.broadcast_shapes(
+            batch, *[b.shape for b in chosen.values()], *_shapes(asked, batch, who)
+        )
     rows, d, size, alpha, distinct, turning = poses_kernel()(*_five(places, turns))
     reasons = np.full(batch, "", dtype=object)
     if task.n < 5 or not (distinct.all() and turning.all()):
@@ -174,7 +195,9 @@ def _shapes(asked: dict[str, Any], batch: tuple[int, ...], who: str) -> list[tup
         try:
             np.broadcast_shapes(batch, shape)
         except ValueError:
-            raise InvalidInput(f"{who}: {name} has a batch of shape {shape}, the tasks {batch}") from None
+            raise InvalidInput(
+                f"{who}: {name} has a batch of shape {shape}, the tasks {batch}"
+            ) from None
         shapes.append(shape)
     return shapes
 
@@ -187,7 +210,9 @@ def _five(places: np.ndarray, turns: Any) -> tuple[np.ndarray, np.ndarray]:
         places, turns = places[..., at], turns[..., at]
     if turns.shape != places.shape:
         turns = np.broadcast_to(turns, places.shape)
-    return np.ascontiguousarray(places).view(float).reshape(*places.shape, 2), np.ascontiguousarray(turns)
+    return np.ascontiguousarray(places).view(float).reshape(*places.shape, 2), np.ascontiguousarray(
+        turns
+    )
 
 
 def _without_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
@@ -199,7 +224,9 @@ def _without_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
     return np.concatenate([first, first + moved], axis=-1)
 
 
-def _solved(rows: np.ndarray, asked: dict[str, Any], task: PlanarTask, size: np.ndarray) -> tuple[np.ndarray, ...]:
+def _solved(
+    rows: np.ndarray, asked: dict[str, Any], task: PlanarTask, size: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """(w, valid, condition) in four slots, by what kind of rows there are."""
     for name, which in (("ground", "a"), ("moving", "z"), ("Z", "z")):
         if name in asked:
@@ -215,17 +242,23 @@ def _solved(rows: np.ndarray, asked: dict[str, Any], task: PlanarTask, size: np.
 
 
 def with_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
-    """delta_j - h_j, (..., n-1): what the chain itself has to do when its ground pivot is carried by h (..., n)."""
+    """delta_j - h_j, (..., n-1): what the chain itself has to do when its ground pivot is carried
+    by h (..., n)."""
     if tail is None:
         return task.displacements
     h = complex_points(tail, f"{who}: tail")
     if h.shape[-1:] != (task.n,):
-        raise InvalidInput(f"{who}: tail has shape {h.shape}, expected (..., {task.n}) complex, one a position")
+        raise InvalidInput(
+            f"{who}: tail has shape {h.shape}, expected (..., {task.n}) complex, one a position"
+        )
     return task.displacements - (h[..., 1:] - h[..., :1])
 
 
-def _name_poles(task: PlanarTask, asked: dict[str, Any], none: np.ndarray, reasons: np.ndarray) -> bool:
-    """Write the reason of tasks without a dyad whose chosen pivot is a pole: there the other one is not determined."""
+def _name_poles(
+    task: PlanarTask, asked: dict[str, Any], none: np.ndarray, reasons: np.ndarray
+) -> bool:
+    """Write the reason of tasks without a dyad whose chosen pivot is a pole:
+    there the other one is not determined."""
     name = next((name for name in ("ground", "moving", "Z") if name in asked), None)
     if name is None:
         return False
@@ -242,14 +275,19 @@ def _name_poles(task: PlanarTask, asked: dict[str, Any], none: np.ndarray, reaso
         for k in range(j + 1, task.n):
             pole = (np.abs(seen[..., k] - seen[..., j]) <= near) & none & (reasons == NO_DYAD)
             reasons[pole] = (
-                f"{what} on the pole of positions {j + 1} and {k + 1}, about which the body turns from one to the "
+                f"{what} on the pole of positions {j + 1} and {k + 1}, about which the body turns "
+                "from one to the "
                 "other, so that the other pivot is not determined"
             )
     return bool((reasons[none] != NO_DYAD).any())
 
 
 def _cure(reason: str) -> str:
-    return "; move one of them" if reason.startswith("positions") else "; turn one position, or fit a parallelogram"
+    return (
+        "; move one of them"
+        if reason.startswith("positions")
+        else "; turn one position, or fit a parallelogram"
+    )
 
 
 def chosen_rotations(beta: Any, n: int, batch: tuple[int, ...], who: str) -> dict[int, np.ndarray]:
@@ -257,7 +295,10 @@ def chosen_rotations(beta: Any, n: int, batch: tuple[int, ...], who: str) -> dic
     if beta is None:
         return {}
     if not isinstance(beta, Mapping):
-        raise InvalidInput(f"{who}: beta is {type(beta).__name__}, expected {{position: angle}}, such as {{2: 0.5}}")
+        raise InvalidInput(
+            f"{who}: beta is {type(beta).__name__}, expected {{position: angle}}, such as "
+            f"{{2: 0.5}}"
+        )
     chosen = {}
     for j, angle in beta.items():
         if not isinstance(j, (int, np.integer)) or not 2 <= j <= n:
@@ -268,7 +309,9 @@ def chosen_rotations(beta: Any, n: int, batch: tuple[int, ...], who: str) -> dic
         try:
             np.broadcast_shapes(batch, chosen[int(j)].shape)
         except ValueError:
-            raise InvalidInput(f"{who}: beta[{j}] has shape {chosen[int(j)].shape}, the tasks {batch}") from None
+            raise InvalidInput(
+                f"{who}: beta[{j}] has shape {chosen[int(j)].shape}, the tasks {batch}"
+            ) from None
     return chosen
 
 
@@ -294,9 +337,14 @@ def _rows(
     if task.velocities is not None:
         parts += _velocity_rows(task, unit, u, size, who)
     origin = task.positions[..., 0]
-    at = {name: complex_points(x, f"{who}: {name}") for name, x in asked.items() if "line" not in name}
+    at = {
+        name: complex_points(x, f"{who}: {name}") for name, x in asked.items() if "line" not in name
+    }
     if timed and asked:
-        raise NotPossible(f"{who}: with timing the free choices are rotations of the body: beta={{position: angle}}")
+        raise NotPossible(
+            f"{who}: with timing the free choices are rotations of the body: "
+            f"beta={{position: angle}}"
+        )
     if "W" in at:
         parts.append(conditions.equal(-1.0, 1.0, at["W"] / size))
     if "Z" in at:
@@ -313,14 +361,19 @@ def _rows(
     if count != 4:
         free, used = 5 - task.n, count - (task.n - 1)
         raise NotPossible(
-            f"{who}: {task.n} positions leave {free} free choices, got {used}: a rotation in beta, a line or a "
+            f"{who}: {task.n} positions leave {free} free choices, got {used}: a rotation in beta, "
+            "a line or a "
             "velocity counts one, W, Z, ground and moving two each"
         )
     batch = np.broadcast_shapes(*[part.shape[:-2] for part in parts])
-    return np.concatenate([np.broadcast_to(part, (*batch, *part.shape[-2:])) for part in parts], axis=-2)
+    return np.concatenate(
+        [np.broadcast_to(part, (*batch, *part.shape[-2:])) for part in parts], axis=-2
+    )
 
 
-def _velocity_rows(task: PlanarTask, unit: np.ndarray, u: np.ndarray, size: np.ndarray, who: str) -> list[np.ndarray]:
+def _velocity_rows(
+    task: PlanarTask, unit: np.ndarray, u: np.ndarray, size: np.ndarray, who: str
+) -> list[np.ndarray]:
     assert task.velocities is not None
     known = np.isfinite(task.velocities).all(axis=-1)
     rows = []
@@ -328,7 +381,9 @@ def _velocity_rows(task: PlanarTask, unit: np.ndarray, u: np.ndarray, size: np.n
         if not known[..., j].any():
             continue
         if not known[..., j].all():
-            raise NotPossible(f"{who}: velocities of position {j + 1} are given for some tasks of the batch only")
+            raise NotPossible(
+                f"{who}: velocities of position {j + 1} are given for some tasks of the batch only"
+            )
         v = (task.velocities[..., j, 0] + 1j * task.velocities[..., j, 1]) / size
         dj = unit[..., j - 1] if j else np.zeros(unit.shape[:-1], dtype=complex)
         uj = u[..., j - 1] if j else np.ones(unit.shape[:-1], dtype=complex)
@@ -354,7 +409,11 @@ def _finished(
     if chosen:
         angles, turned = np.zeros((*batch, 4, 2)), np.zeros(4)
         for j, angle in chosen.items():
-            angles[..., j - 2, 0], angles[..., j - 2, 1], turned[j - 2] = np.cos(angle), np.sin(angle), 1.0
+            angles[..., j - 2, 0], angles[..., j - 2, 1], turned[j - 2] = (
+                np.cos(angle),
+                np.sin(angle),
+                1.0,
+            )
     answers = answers_kernel()(w, valid, condition, d, alpha, size, origin, angles, turned)
     W, Z, beta, ground, moving, residual, condition, near_trivial, valid = answers
     valid, near_trivial, beta = valid > 0, near_trivial > 0, beta[..., : task.n - 1]
@@ -403,4 +462,6 @@ def _by_linkage(task: PlanarTask, d: np.ndarray, alpha: np.ndarray, size: np.nda
         W, Z = np.linalg.lstsq(np.stack([np.exp(1j * b) - 1.0, a], axis=-1), unit, rcond=None)[0]
         pivots = np.array([-W - Z, -Z])
         w[k], valid[k] = pivots.view(float), 1.0
-    return _finished(task, w, valid, np.ones(4), (d, alpha, size), {}, {}, False, np.full((), "", dtype=object))
+    return _finished(
+        task, w, valid, np.ones(4), (d, alpha, size), {}, {}, False, np.full((), "", dtype=object)
+    )

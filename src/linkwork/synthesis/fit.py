@@ -36,8 +36,8 @@ class Fits(Tabular, rows="rms"):
     linkages      Linkages (m,), closed at the posture nearest to position 1
     rms, worst    (m,) distance of the positions from the path [m]: exact, on one circuit
     angle_worst   (m,) largest error of an angle [rad]; 0 for points
-    parameters    (m, 9): Ax, Ay, Gx, Gy, crank, coupler, rocker, tracer along and across the coupler; of six-bars
-                  (m, 15), synthesis/chains.py
+    parameters    (m, 9): Ax, Ay, Gx, Gy, crank, coupler, rocker, tracer along and across the
+                  coupler; of six-bars (m, 15), synthesis/chains.py
     starts        how many were run, and how many of them ended in the first optimum
     """
 
@@ -66,13 +66,22 @@ class FitOptions(TypedDict, total=False):
 
 @overload
 def fit(
-    task: PlanarTask, topology: str = ..., starts: int = ..., seed: int = ..., **options: Unpack[FitOptions]
+    task: PlanarTask,
+    topology: str = ...,
+    starts: int = ...,
+    seed: int = ...,
+    **options: Unpack[FitOptions],
 ) -> Fits: ...
 
 
 @overload
 def fit(
-    task: FunctionTask, topology: str = ..., starts: int = ..., seed: int = ..., *, time_limit: float | None = ...
+    task: FunctionTask,
+    topology: str = ...,
+    starts: int = ...,
+    seed: int = ...,
+    *,
+    time_limit: float | None = ...,
 ) -> FunctionGenerators: ...
 
 
@@ -88,11 +97,14 @@ def fit(
 ) -> Fits | FunctionGenerators:
     """The best linkages for any number of poses and points, with the weights of the task.
 
-    topology "four-bar", "Stephenson III" or "Watt I" (the tracer on the link that no crank or rocker touches); with
-             `timing` of the task the crank turns by it from position to position
-    starts   random linkages scaled to the positions; poses add exact answers of five of them, points those of nine
-             (of six-bars too: through five poses exact, through nine points as their four-bars)
-    bounds   {"ground": (xmin, ymin, xmax, ymax), "length": (least, most), "ratio": most} that a result must keep
+    topology "four-bar", "Stephenson III" or "Watt I" (the tracer on the link that no crank or
+             rocker touches); with `timing` of the task the crank turns by it from position to
+             position
+    starts   random linkages scaled to the positions; poses add exact answers of five of them,
+             points those of nine (of six-bars too: through five poses exact, through nine points as
+             their four-bars)
+    bounds   {"ground": (xmin, ymin, xmax, ymax), "length": (least, most), "ratio": most} that a
+             result must keep
     best     how many distinct optima come back
 
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
@@ -109,17 +121,27 @@ def _fitted(
     who = "fit"
     if isinstance(task, FunctionTask):
         if topology != FOUR or bounds is not None:
-            raise NotPossible(f"{who}: pairs of a function are fitted by four-bars and slider-cranks without bounds")
-        return function_generator(task.inputs, task.outputs, task.scale, starts, seed, output=task.output)
+            raise NotPossible(
+                f"{who}: pairs of a function are fitted by four-bars and slider-cranks "
+                "without bounds"
+            )
+        return function_generator(
+            task.inputs, task.outputs, task.scale, starts, seed, output=task.output
+        )
     task = as_task(task, who)
     if topology not in TOPOLOGIES:
         near = did_you_mean(str(topology), TOPOLOGIES)
-        raise UnknownName(f'{who}: topology "{topology}" is unknown, expected one of {", ".join(TOPOLOGIES)}{near}')
+        raise UnknownName(
+            f'{who}: topology "{topology}" is unknown, expected one of '
+            f"{', '.join(TOPOLOGIES)}{near}"
+        )
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
     if task.n < 5 or descent.padded(task.n) == 0:
         most = descent.SIZES[-1]
-        raise NotPossible(f"{who}: the task has {task.n} positions, expected 5 to {most}; four_bars takes fewer")
+        raise NotPossible(
+            f"{who}: the task has {task.n} positions, expected 5 to {most}; four_bars takes fewer"
+        )
     starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
     best = deadlines.counted(best, f"{who}: best", 1, MOST_STARTS)
     limits = chain_fit.bounds_of(bounds, who)
@@ -131,14 +153,21 @@ def _fitted(
     P = (task.positions - centre) / size
     weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
     if topology != FOUR or task.timing is not None:
-        goal = Goal(P, np.where(posed, np.exp(1j * np.where(posed, task.angles, 0.0)), 0.0), weights, task.timing)
+        goal = Goal(
+            P,
+            np.where(posed, np.exp(1j * np.where(posed, task.angles, 0.0)), 0.0),
+            weights,
+            task.timing,
+        )
         return _of_chain(topology, goal, starts, seed, centre, size, limits, best)
     run = _poses if posed.any() else _points
     x, side, angles, cost = run(task, P, weights, posed, starts, seed)
     order = np.argsort(cost, kind="stable")
     chosen, hits = chain_fit.distinct(x[order], cost[order], 6 * best)
     keep = order[chosen]
-    return _finished(task, x[keep], side[keep], angles[keep], centre, size, limits, best, len(x), hits)
+    return _finished(
+        task, x[keep], side[keep], angles[keep], centre, size, limits, best, len(x), hits
+    )
 
 
 def _of_chain(
@@ -163,7 +192,9 @@ def _of_chain(
     optima.sort(key=lambda optimum: optimum.cost)
     optima = optima[:best]
     count, names = CHAINS[chain].parameters, CHAINS[chain].topology.points
-    points = np.array([o.points * size + centre for o in optima], dtype=complex).reshape(-1, len(names))
+    points = np.array([o.points * size + centre for o in optima], dtype=complex).reshape(
+        -1, len(names)
+    )
     distance = size * np.array([o.distance for o in optima]).reshape(-1, goal.n)
     parameters = size * np.array([o.parameters for o in optima]).reshape(-1, count)
     parameters[:, :2] += [centre.real, centre.imag]
@@ -174,15 +205,19 @@ def _of_chain(
 
 
 def random_paths(P: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(parameters (m, 9), sides (m,), crank angles (m, n)): random four-bars whose paths lie over the points.
+    """(parameters (m, 9), sides (m,), crank angles (m, n)):
+    random four-bars whose paths lie over the points.
 
-    Two of three have a crank that goes round; centre, size and long axis of the path are those of the points.
+    Two of three have a crank that goes round; centre, size and long axis of the path are those of
+    the points.
     """
     random = np.random.default_rng(seed)
     many = 6 * count + 64
     lengths = np.exp(random.uniform(-1.2, 1.2, size=(many, 4)))
     ordered = np.sort(lengths, axis=-1)
-    crank = (lengths[:, 1] == ordered[:, 0]) & (ordered[:, 0] + ordered[:, 3] < ordered[:, 1] + ordered[:, 2])
+    crank = (lengths[:, 1] == ordered[:, 0]) & (
+        ordered[:, 0] + ordered[:, 3] < ordered[:, 1] + ordered[:, 2]
+    )
     round_ = np.flatnonzero(crank)[: max(1, 2 * count // 3)]
     rest = np.flatnonzero(~crank)[: count - len(round_)]
     g, a, b, c = lengths[np.concatenate([round_, rest])].T
@@ -190,7 +225,9 @@ def random_paths(P: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.n
     tip = b * (0.5 + 0.8 * (random.normal(size=m) + 1j * random.normal(size=m)))
     side = np.where(random.uniform(size=m) < 0.5, 1.0, -1.0)
     theta = np.linspace(0.0, 2.0 * np.pi, GRID, endpoint=False)
-    Q, inside = paths(np.stack([0 * g, 0 * g, g, 0 * g, a, b, c, tip.real, tip.imag], axis=-1), side, theta)
+    Q, inside = paths(
+        np.stack([0 * g, 0 * g, g, 0 * g, a, b, c, tip.real, tip.imag], axis=-1), side, theta
+    )
     moves = inside.sum(axis=-1) >= 6
     g, a, b, c, tip, side, Q, inside = (v[moves] for v in (g, a, b, c, tip, side, Q, inside))
     m = len(g)
@@ -212,12 +249,15 @@ def random_paths(P: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.n
 
 
 def paths(p: np.ndarray, side: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(tracer (m, k) complex, whether the posture can be assembled) of parameters (m, 9) at crank angles (k,)."""
+    """(tracer (m, k) complex, whether the posture can be assembled) of parameters (m, 9) at crank
+    angles (k,)."""
     Q, _, inside = _postures(p, side, np.broadcast_to(theta, (len(p), len(theta))))
     return Q, inside
 
 
-def _postures(p: np.ndarray, side: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _postures(
+    p: np.ndarray, side: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(tracer, direction of the coupler, assembled), each (m, k), at crank angles theta (m, k)."""
     A, G, tip = (p[:, i, None] + 1j * p[:, i + 1, None] for i in (0, 2, 7))
     a, b, c = (p[:, i, None] for i in (4, 5, 6))
@@ -233,7 +273,8 @@ def _postures(p: np.ndarray, side: np.ndarray, theta: np.ndarray) -> tuple[np.nd
 def _points(
     task: PlanarTask, P: np.ndarray, weights: np.ndarray, posed: np.ndarray, starts: int, seed: int
 ) -> tuple[np.ndarray, ...]:
-    """Points alone: along paths; where random starts do not solve it, from exact answers of nine of the points."""
+    """Points alone: along paths; where random starts do not solve it,
+    from exact answers of nine of the points."""
     p, side, angles = random_paths(P, starts, seed)
     x, t, cost = path_descent.descend(p, side, angles, P, weights)
     if task.n >= 9 and np.sqrt(cost.min() / task.n) > EXACT:
@@ -243,7 +284,8 @@ def _points(
         except NotPossible:
             return x, side, t, cost
         every = cognates(exact.linkages).points.reshape(-1, 5)
-        # either grounded link may be the one that goes round; driven by the other one the path would need both sides
+        # either grounded link may be the one that goes round;
+        # driven by the other one the path would need both sides
         p, sides = parameters_of(FOUR, np.concatenate([every, every[:, [1, 0, 3, 2, 4]]]))
         more = p, sides[:, 0]
         if len(more[0]):
@@ -264,7 +306,8 @@ def _nearest_angles(p: np.ndarray, side: np.ndarray, P: np.ndarray) -> np.ndarra
 def _poses(
     task: PlanarTask, P: np.ndarray, weights: np.ndarray, posed: np.ndarray, starts: int, seed: int
 ) -> tuple[np.ndarray, ...]:
-    """Poses, or poses and points: from pairs of exact dyads of five poses, and from random pivots."""
+    """Poses, or poses and points: from pairs of exact dyads of five poses, and from random
+    pivots."""
     random = np.random.default_rng(seed)
     alpha = np.where(posed, task.angles - task.angles[posed][0], 0.0)
     pivots = [_random_pivots(P, alpha, random, starts // 2)]
@@ -277,7 +320,8 @@ def _poses(
         row, slot = np.nonzero(chains.valid & ~chains.near_trivial)
         if len(row) >= 2:
             turn = np.exp(-1j * alpha[subsets[row, 0]])
-            z = (chains.moving[row, slot] - P[subsets[row, 0]]) * turn  # in the body's axes at angle 0
+            # in the body's axes at angle 0
+            z = (chains.moving[row, slot] - P[subsets[row, 0]]) * turn
             a, length = chains.ground[row, slot], np.abs(chains.W[row, slot])
             first, second = (random.integers(len(row), size=starts // 2) for _ in range(2))
             other = first != second
@@ -288,7 +332,15 @@ def _poses(
     ground, arms, lengths = ground[apart], arms[apart], lengths[apart]
     common = np.angle(arms[:, 1] - arms[:, 0])
     w, b = arms[:, 0] * np.exp(-1j * common), np.abs(arms[:, 1] - arms[:, 0])
-    parts = [ground[:, 0].real, ground[:, 0].imag, ground[:, 1].real, ground[:, 1].imag, w.real, w.imag, b]
+    parts = [
+        ground[:, 0].real,
+        ground[:, 0].imag,
+        ground[:, 1].real,
+        ground[:, 1].imag,
+        w.real,
+        w.imag,
+        b,
+    ]
     start = np.stack([*parts, lengths[:, 0], lengths[:, 1], common], axis=-1)
     t = np.where(posed, alpha, 0.0)[None] + np.where(posed, 0.0, common[:, None])
     t = _best_turns(start, P, posed, t)
@@ -297,7 +349,9 @@ def _poses(
     return _as_paths(x, first, P, cost)
 
 
-def _random_pivots(P: np.ndarray, alpha: np.ndarray, random: np.random.Generator, count: int) -> tuple[np.ndarray, ...]:
+def _random_pivots(
+    P: np.ndarray, alpha: np.ndarray, random: np.random.Generator, count: int
+) -> tuple[np.ndarray, ...]:
     draw = lambda: random.normal(size=(count, 2)) + 1j * random.normal(size=(count, 2))
     a, z = 1.5 * draw() + P.mean(), 1.5 * draw()
     at = P[None, :, None] + z[:, None, :] * np.exp(1j * alpha)[None, :, None]
@@ -319,8 +373,11 @@ def _best_turns(start: np.ndarray, P: np.ndarray, posed: np.ndarray, t: np.ndarr
     return np.where(posed, t, grid[np.asarray(error).argmin(axis=-1)])
 
 
-def _as_paths(x: np.ndarray, turn: np.ndarray, P: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The same linkages as parameters of paths: (parameters (m, 9), sides, crank angle at position 1 (m, 1), cost)."""
+def _as_paths(
+    x: np.ndarray, turn: np.ndarray, P: np.ndarray, cost: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """The same linkages as parameters of paths: (parameters (m, 9), sides, crank angle at position
+    1 (m, 1), cost)."""
     A, D, w = (x[:, i] + 1j * x[:, i + 1] for i in (0, 2, 4))
     u = np.exp(1j * turn)
     B = P[0] + w * u
@@ -352,7 +409,9 @@ def _finished(
     for k in range(len(x)):
         distance, turned, theta = _distances(x[k], side[k], task, centre, size)
         if distance is not None:
-            rows.append((float(np.sqrt((distance**2).mean())), float(distance.max()), turned, k, theta))
+            rows.append(
+                (float(np.sqrt((distance**2).mean())), float(distance.max()), turned, k, theta)
+            )
     rows.sort(key=lambda row: row[0] + row[2] * size * 1e-3)
     points, rms, worst, angle, kept = [], [], [], [], []
     for r, w, turned, k, theta in rows:
@@ -365,13 +424,18 @@ def _finished(
             kept.append(k)
     shape = np.array(points, dtype=complex).reshape(-1, 5)[:best]
     scale = np.array([size] * 9)
-    moved = x[kept] * scale + np.array([centre.real, centre.imag, 0, 0, 0, 0, 0, 0, 0]) if kept else np.zeros((0, 9))
+    moved = (
+        x[kept] * scale + np.array([centre.real, centre.imag, 0, 0, 0, 0, 0, 0, 0])
+        if kept
+        else np.zeros((0, 9))
+    )
     near, far, off = (np.array(v, dtype=float)[:best] for v in (rms, worst, angle))
     return Fits(Linkages(FOUR_BAR["crank"], shape), near, far, off, moved[:best], starts, hits)
 
 
 def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, size: float) -> tuple:
-    """(distance of each position [m], worst angle [rad], crank angle at position 1), on the circuit of position 1."""
+    """(distance of each position [m], worst angle [rad], crank angle at position 1),
+    on the circuit of position 1."""
     P = (task.positions - centre) / size
     posed = np.isfinite(task.angles)
     theta = np.linspace(-np.pi, np.pi, SAMPLES, endpoint=False)
@@ -386,7 +450,8 @@ def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, si
         at = gap.reshape(-1, len(P)).argmin(axis=0)
         which, start = np.divmod(at, SAMPLES)
         t = theta[start]
-        for _ in range(60):  # golden steps would do; Newton on the foot point with halving is quicker
+        # golden steps would do; Newton on the foot point with halving is quicker
+        for _ in range(60):
             q, _, _ = _foot(both, chosen, which, t)
             h = 1e-6
             before, _, _ = _foot(both, chosen, which, t - h)
@@ -411,7 +476,9 @@ def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, si
     return None, 0.0, 0.0
 
 
-def _foot(p: np.ndarray, side: np.ndarray, which: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, ...]:
+def _foot(
+    p: np.ndarray, side: np.ndarray, which: np.ndarray, t: np.ndarray
+) -> tuple[np.ndarray, ...]:
     Q, e, inside = _postures(p[which], side[which], t[:, None])
     return Q[:, 0], e[:, 0], inside[:, 0]
 

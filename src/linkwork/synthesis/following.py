@@ -1,4 +1,5 @@
-"""Following: a known four-bar moved by Newton so that it meets positions that have changed a little."""
+"""Following: a known four-bar moved by Newton so that it meets positions that have changed a
+little."""
 
 from __future__ import annotations
 
@@ -9,14 +10,19 @@ from linkwork.synthesis.task import PlanarTask
 
 
 def followed(linkage: Linkage, task: PlanarTask) -> Linkage | None:
-    """The four-bar nearby whose pivots keep their distances at all positions; None where there is none."""
+    """The four-bar nearby whose pivots keep their distances at all positions;
+    None where there is none."""
     P = task.positions
     size = float(task.size)
     coupler = linkage.topology.moving.index("coupler")
     turns = np.zeros(task.n) if linkage.rotations is None else linkage.rotations[:, coupler].copy()
     free = ~np.isfinite(task.angles)
     free[0] = False
-    turns = np.where(np.isfinite(task.angles), task.angles - np.where(task.oriented[0], task.angles[0], 0.0), turns)
+    turns = np.where(
+        np.isfinite(task.angles),
+        task.angles - np.where(task.oriented[0], task.angles[0], 0.0),
+        turns,
+    )
     shift = P[0] - complex(linkage.at("P"))
     z = np.array([complex(linkage.at(n)) for n in "ADBC"]) + shift
     where = np.flatnonzero(free)
@@ -36,13 +42,16 @@ def followed(linkage: Linkage, task: PlanarTask) -> Linkage | None:
     crank = np.angle((P + (B - P[0]) * arms - A) / (B - A))
     rocker = np.angle((P + (C - P[0]) * arms - D) / (C - D))
     rotations = {"crank": crank, "coupler": turns, "rocker": rocker}
-    return Linkage(linkage.topology, points, np.stack([rotations[b] for b in linkage.topology.moving], axis=-1))
+    return Linkage(
+        linkage.topology, points, np.stack([rotations[b] for b in linkage.topology.moving], axis=-1)
+    )
 
 
 def _distances_and_slopes(
     P: np.ndarray, z: np.ndarray, turns: np.ndarray, where: np.ndarray, size: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Half the squared changes of both distances at positions 2 .. n [sizes], by pivots and free angles."""
+    """Half the squared changes of both distances at positions 2 .. n [sizes],
+    by pivots and free angles."""
     A, D, B, C = z / size
     P = P / size
     u = np.exp(1j * turns)

@@ -1,10 +1,11 @@
 """Verdicts on four-bars by closed forms.
 
-With g the ground, a the driving link, b the coupler and c the driven link, the chain has two circuits if the shortest
-and the longest together are shorter than the other two (Grashof), else one. A joint that the shortest link does not
-touch never straightens in such a chain: the sign of the angle there names the circuit. The driver has a dead point
-where coupler and driven link are in line: the sign of the angle between them names the branch. That angle, folded to
-0 .. pi/2, is the transmission angle mu:  2 b c cos(mu) = b^2 + c^2 - g^2 - a^2 + 2 g a cos(theta).
+With g the ground, a the driving link, b the coupler and c the driven link, the chain has two
+circuits if the shortest and the longest together are shorter than the other two (Grashof), else
+one. A joint that the shortest link does not touch never straightens in such a chain: the sign of
+the angle there names the circuit. The driver has a dead point where coupler and driven link are in
+line: the sign of the angle between them names the branch. That angle, folded to 0 .. pi/2, is the
+transmission angle mu:  2 b c cos(mu) = b^2 + c^2 - g^2 - a^2 + 2 g a cos(theta).
 Source: [McCarthy2011] sections 2.3 and 2.5.
 """
 
@@ -17,7 +18,8 @@ from linkwork.synthesis.linkage import Linkages
 SHORTEST = 1e-12
 """Links below this [of the longest] are none."""
 CHANGE = 1e-9
-"""Difference of the sums of links [of their size] below which a linkage passes through a change point."""
+"""Difference of the sums of links [of their size] below which a linkage passes through a change
+point."""
 
 
 STUCK = "the driver cannot move"
@@ -25,7 +27,8 @@ STUCK = "the driver cannot move"
 
 
 def stuck(lengths: np.ndarray) -> np.ndarray | None:
-    """(...,) why the driver of links (..., 4): g, a, b, c cannot move, or ""; None where all can."""
+    """(...,) why the driver of links (..., 4): g, a, b, c cannot move, or ""; None where all
+    can."""
     longest = lengths.max(axis=-1)
     rigid = 2.0 * longest - lengths.sum(axis=-1) >= -CHANGE * longest
     missing = lengths <= SHORTEST * longest[..., None]
@@ -39,7 +42,8 @@ def stuck(lengths: np.ndarray) -> np.ndarray | None:
 
 
 def links(linkage: Linkages) -> tuple[np.ndarray, ...]:
-    """(g, a, b, c) complex vectors at position 1 in driving order: A->D, A->B, B->C, D->C; A is the driver's pivot."""
+    """(g, a, b, c) complex vectors at position 1 in driving order: A->D, A->B, B->C, D->C;
+    A is the driver's pivot."""
     A, D, B, C = (linkage.at(name) for name in "ADBC")
     if linkage.topology.driver == "rocker":
         A, D, B, C = D, A, C, B
@@ -47,11 +51,14 @@ def links(linkage: Linkages) -> tuple[np.ndarray, ...]:
 
 
 def kinds(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(kind (...,) of words, Grashof's sum (...,), index of the shortest link) of lengths (..., 4): g, a, b, c."""
+    """(kind (...,) of words, Grashof's sum (...,), index of the shortest link) of lengths (..., 4):
+    g, a, b, c."""
     ordered = np.sort(lengths, axis=-1)
     excess = ordered[..., 0] + ordered[..., 3] - ordered[..., 1] - ordered[..., 2]
     shortest = lengths.argmin(axis=-1)
-    names = np.array(["double-crank", "crank-rocker", "double-rocker", "rocker-crank"], dtype=object)
+    names = np.array(
+        ["double-crank", "crank-rocker", "double-rocker", "rocker-crank"], dtype=object
+    )
     kind = names[shortest]
     kind = np.where(excess > 0, "triple-rocker", kind)
     change = np.abs(excess) <= CHANGE * ordered[..., 3]
@@ -63,7 +70,8 @@ def kinds(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def postures(linkage: Linkages, alpha: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, ...]:
-    """(a, b, c) vectors (..., n) of driver, coupler and driven link when the coupler has the poses (..., n)."""
+    """(a, b, c) vectors (..., n) of driver, coupler and driven link when the coupler has the poses
+    (..., n)."""
     A, D, B, C, P = (linkage.at(name)[..., None] for name in "ADBCP")
     if linkage.topology.driver == "rocker":
         A, D, B, C = D, A, C, B
@@ -72,8 +80,11 @@ def postures(linkage: Linkages, alpha: np.ndarray, positions: np.ndarray) -> tup
     return pin - A, other - pin, other - D
 
 
-def signs(g: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, shortest: np.ndarray) -> np.ndarray:
-    """Which circuit of a Grashof chain a posture is on: +1 or -1; `shortest` is an index into g, a, b, c."""
+def signs(
+    g: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, shortest: np.ndarray
+) -> np.ndarray:
+    """Which circuit of a Grashof chain a posture is on: +1 or -1; `shortest` is an index into g, a,
+    b, c."""
     cross = lambda p, q: np.sign((p.conj() * q).imag)
     at_far, at_driver, at_ground = cross(b, c), cross(a, b), cross(g, a)
     return np.where(shortest <= 1, at_far, np.where(shortest == 3, at_driver, at_ground))
@@ -98,8 +109,8 @@ def reach(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def least_between(lengths: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Smallest transmission angle for theta from low to high (low <= high, unwrapped): at an end, or where theta is a
-    multiple of pi."""
+    """Smallest transmission angle for theta from low to high (low <= high, unwrapped): at an end,
+    or where theta is a multiple of pi."""
     cosines = [cosine_at(lengths, low), cosine_at(lengths, high)]
     for base in (0.0, np.pi):
         turn = np.ceil((low - base) / (2 * np.pi)) * 2 * np.pi + base

@@ -16,7 +16,14 @@ from linkwork.polynomials import Starts
 from linkwork.results import short_repr
 from linkwork.synthesis import mixes
 from linkwork.synthesis.dyads import Dyads, dyads
-from linkwork.synthesis.linkage import FOUR_BAR, Linkages, as_linkages, known_driver, linkages, pairs_of
+from linkwork.synthesis.linkage import (
+    FOUR_BAR,
+    Linkages,
+    as_linkages,
+    known_driver,
+    linkages,
+    pairs_of,
+)
 from linkwork.synthesis.task import PlanarTask, as_task, refuse, troubles
 
 MOST_SAMPLES = 1_000_000
@@ -65,23 +72,30 @@ class FourBars(Tabular, rows="residual"):
 
 
 def four_bars(
-    task: PlanarTask, samples: int = 500, seed: int = 0, driver: str = "crank", time_limit: float | None = None
+    task: PlanarTask,
+    samples: int = 500,
+    seed: int = 0,
+    driver: str = "crank",
+    time_limit: float | None = None,
 ) -> FourBars:
     """Every four-bar whose tracer meets the task: poses, points (angle NaN), or a mix of them.
 
     driver   "crank" or "rocker": which of the two grounded links is driven
 
-    2 (poses - 1) + points = 8 leaves no freedom, and nine points alone: 6 linkages of five poses, 30, 201, 1112, and of
-    nine points 1442 triples of cognates (`cognates` makes two more of each, with the same path). Fewer conditions leave
-    families: then up to `samples` members are drawn, with rotations, angles of points or pivots at random (`seed`).
-    More conditions cannot be met exactly: use fit.
+    2 (poses - 1) + points = 8 leaves no freedom, and nine points alone: 6 linkages of five poses,
+    30, 201, 1112, and of nine points 1442 triples of cognates (`cognates` makes two more of each,
+    with the same path). Fewer conditions leave
+    families: then up to `samples` members are drawn, with rotations, angles of points or pivots at
+    random (`seed`). More conditions cannot be met exactly: use fit.
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
     with deadlines.time_limit(time_limit, "four_bars"):
         who = "four_bars"
         task = as_task(task, who)
         if task.batch:
-            raise NotPossible(f"{who}: the task is a batch of shape {task.batch}; dyads and search take batches")
+            raise NotPossible(
+                f"{who}: the task is a batch of shape {task.batch}; dyads and search take batches"
+            )
         known_driver(driver, who)
         refuse(task, who, "timing")
         if task.n < 2:
@@ -94,7 +108,8 @@ def four_bars(
         family = _family(poses, points, rates)
         if count > 8:
             raise NotPossible(
-                f"{who}: {family} ask for {count} conditions, a four-bar has 8: at most 5 poses or 9 points exact; "
+                f"{who}: {family} ask for {count} conditions, a four-bar has 8: at most 5 poses or "
+                "9 points exact; "
                 "use fit"
             )
         if not points and count == 8:
@@ -142,25 +157,32 @@ def _check_distinct(task: PlanarTask, who: str) -> None:
         for k in range(j):
             both = task.oriented[j] and task.oriented[k]
             if abs(P[j] - P[k]) <= SAME_POINT * size and not both:
-                raise NotPossible(f"{who}: positions {k + 1} and {j + 1} are equal within rounding; leave one out")
+                raise NotPossible(
+                    f"{who}: positions {k + 1} and {j + 1} are equal within rounding; leave one out"
+                )
     if task.oriented.any() or task.n < 5:
         return
     x = (P - P.mean()) / size
     columns = np.stack([x.real, x.imag, np.ones(task.n), np.abs(x) ** 2], axis=-1)
     if np.linalg.svd(columns[:, :3])[1][-1] < 1e-7:
-        raise NotPossible(f"{who}: all points lie on one line; a slider or a straight-line linkage by fit suits them")
+        raise NotPossible(
+            f"{who}: all points lie on one line; a slider or a straight-line linkage by fit "
+            "suits them"
+        )
     if np.linalg.svd(columns)[1][-1] < 1e-7:
         raise NotPossible(f"{who}: all points lie on one circle: a single crank meets them")
 
 
 @functools.cache
 def starts(poses: int) -> Starts:
-    """Start solutions of a mix, kept as data; `linkwork synthesis starts` makes and compares them."""
+    """Start solutions of a mix, kept as data; `linkwork synthesis starts` makes and compares
+    them."""
     return Starts.load(Path(__file__).parent / "starts" / f"poses_{poses}.npz")
 
 
 def _parameters(task: PlanarTask, poses: int) -> np.ndarray:
-    """(..., p): what mixes.system(poses) is told of tasks whose first `poses` positions have angles."""
+    """(..., p): what mixes.system(poses) is told of tasks whose first `poses` positions have
+    angles."""
     d = task.displacements / task.size[..., None]
     columns: list[np.ndarray] = []
     for j in range(task.n - 1):
@@ -171,10 +193,12 @@ def _parameters(task: PlanarTask, poses: int) -> np.ndarray:
 
 
 def _complete(tasks: PlanarTask, poses: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """(x (m, 8 + points) of the real solutions in task sizes, task (m,) of each, number of complex ones)."""
+    """(x (m, 8 + points) of the real solutions in task sizes, task (m,) of each, number of complex
+    ones)."""
     parameters, symmetry = _parameters(tasks, poses), mixes.symmetry(poses)
     solved = mixes.system(poses).solve(parameters, starts(poses), symmetry, conditions=False)
-    # one of each triple of cognates may have real pivots where the representative has not been that one
+    # one of each triple of cognates may have real pivots where the representative has not been that
+    # one
     values, conjugates = solved.x[..., 0:8:2], solved.x[..., 1:8:2]
     scale = np.abs(values).max(axis=-1) + np.abs(conjugates).max(axis=-1)
     real = np.abs(conjugates - values.conj()).max(axis=-1) <= REAL * scale
@@ -182,11 +206,14 @@ def _complete(tasks: PlanarTask, poses: int) -> tuple[np.ndarray, np.ndarray, in
     return solved.x[real], np.nonzero(real)[0], int(solved.success.sum())
 
 
-def _placed(task: PlanarTask, order: np.ndarray, x: np.ndarray, angles: np.ndarray, poses: int) -> tuple:
-    """(ground (m, 2), moving (m, 2) at the task's own position 1, rotations of the body (m, n)) of solutions x (m, k).
+def _placed(
+    task: PlanarTask, order: np.ndarray, x: np.ndarray, angles: np.ndarray, poses: int
+) -> tuple:
+    """(ground (m, 2), moving (m, 2) at the task's own position 1, rotations of the body (m, n)) of
+    solutions x (m, k).
 
-    order    of the task's positions in the solutions; the first `poses` have angles (m, n) of the task, or are the
-             reference
+    order    of the task's positions in the solutions; the first `poses` have angles (m, n) of the
+             task, or are the reference
     """
     first = order[0]
     scale = float(task[order].size)
@@ -235,15 +262,20 @@ def _of_dyads(task: PlanarTask, chains: Dyads, family: str, expected: int, drive
     pairs, _ = pairs_of(task, chains)
     if not len(pairs):
         empty = np.zeros((0, 2), dtype=complex)
-        return _verified(task, empty, empty, np.zeros((0, task.n)), expected, expected, family, driver)
+        return _verified(
+            task, empty, empty, np.zeros((0, task.n)), expected, expected, family, driver
+        )
     ground = np.stack([pairs.at("A"), pairs.at("D")], axis=-1)
     moving = np.stack([pairs.at("B"), pairs.at("C")], axis=-1)
     alpha = np.broadcast_to(task.angles - task.angles[0], (len(pairs), task.n))
     return _verified(task, ground, moving, alpha, expected, expected, family, driver)
 
 
-def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int, driver: str) -> FourBars:
-    """Members of a family: angles of points and rotations of cranks drawn at random, the rest solved.
+def _sampled(
+    task: PlanarTask, count: int, family: str, samples: int, seed: int, driver: str
+) -> FourBars:
+    """Members of a family: angles of points and rotations of cranks drawn at random,
+    the rest solved.
 
     Points get random angles; then both dyads of up to four poses are drawn from their own families.
     """
@@ -256,14 +288,20 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int,
     missing = ~np.isfinite(angles)
     angles[missing] = random.uniform(-np.pi, np.pi, size=int(missing.sum()))
     angles[:, 0] = np.where(np.isfinite(task.angles[0]), task.angles[0], 0.0)
-    batch = PlanarTask(np.broadcast_to(task.positions, angles.shape), angles, velocities=task.velocities)
-    halves = [_drawn_dyads(batch, 5 - task.n - _velocities(task, "four_bars"), random) for _ in range(2)]
+    batch = PlanarTask(
+        np.broadcast_to(task.positions, angles.shape), angles, velocities=task.velocities
+    )
+    halves = [
+        _drawn_dyads(batch, 5 - task.n - _velocities(task, "four_bars"), random) for _ in range(2)
+    ]
     chosen = []
     for half in halves:
         weight = np.where(half.valid, random.uniform(size=half.valid.shape), -1.0)
         chosen.append(weight.argmax(axis=-1))
     rows = np.flatnonzero(halves[0].valid.any(axis=-1) & halves[1].valid.any(axis=-1))
-    pick = lambda name: np.stack([getattr(f, name)[rows, c[rows]] for f, c in zip(halves, chosen)], axis=-1)
+    pick = lambda name: np.stack(
+        [getattr(f, name)[rows, c[rows]] for f, c in zip(halves, chosen)], axis=-1
+    )
     alpha = (angles - angles[:, :1])[rows]
     return _verified(task, pick("ground"), pick("moving"), alpha, len(rows), samples, label, driver)
 
@@ -271,8 +309,9 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int,
 def _with_some_angles(task: PlanarTask, samples: int, random: np.random.Generator) -> tuple:
     """Members of a family of six to eight positions, as `_placed` gives them.
 
-    So many points get an angle at random that no freedom is left: every four-bar of the family has some angle there.
-    Each draw is solved completely, many at once, until there are enough members or enough paths were followed.
+    So many points get an angle at random that no freedom is left: every four-bar of the family has
+    some angle there. Each draw is solved completely, many at once, until there are enough members
+    or enough paths were followed.
     """
     order = np.argsort(~task.oriented, kind="stable")
     poses = 10 - task.n  # 2 (poses - 1) + points = 8
@@ -293,7 +332,8 @@ def _with_some_angles(task: PlanarTask, samples: int, random: np.random.Generato
 
 
 def _drawn_dyads(batch: PlanarTask, free: int, random: np.random.Generator) -> Dyads:
-    """One draw of the free choices for every task: rotations of the grounded link, and Z where there are too few."""
+    """One draw of the free choices for every task: rotations of the grounded link,
+    and Z where there are too few."""
     count, size = batch.batch[0], batch.size
     choices: dict[str, np.ndarray] = {}
     if free > batch.n - 1:

@@ -1,7 +1,8 @@
 """Graphs: which linkages of one degree of freedom there are, bodies as vertices and pins as edges.
 
-A chain of n bodies has (3 n - 4) / 2 pins, every body at least two of them, and no part of it is rigid by itself. Such
-graphs are a ring with ears; two of them are one where a renumbering carries one into the other.
+A chain of n bodies has (3 n - 4) / 2 pins, every body at least two of them, and no part of it is
+rigid by itself. Such graphs are a ring with ears; two of them are one where a renumbering carries
+one into the other.
 Source: [McCarthy2011] section 1.3.
 """
 
@@ -89,12 +90,15 @@ def _has_rigid_part(edges: Edges, n: int) -> bool:
 
 
 def _canonical(edges: Edges, n: int, ground: int | None = None) -> tuple:
-    """The same for graphs that differ by numbering only: colours refined by neighbours, then the least numbering."""
+    """The same for graphs that differ by numbering only: colours refined by neighbours,
+    then the least numbering."""
     near = [[v for v in range(n) if _edge(v, k) in edges] for k in range(n)]
     colour: list = [(len(near[v]), v == ground) for v in range(n)]
     for _ in range(n):
         ranks = {c: k for k, c in enumerate(sorted(set(colour)))}
-        colour = [(ranks[colour[v]], tuple(sorted(ranks[colour[u]] for u in near[v]))) for v in range(n)]
+        colour = [
+            (ranks[colour[v]], tuple(sorted(ranks[colour[u]] for u in near[v]))) for v in range(n)
+        ]
     ranks = {c: k for k, c in enumerate(sorted(set(colour)))}
     classes: dict[int, list[int]] = {}
     for v in range(n):
@@ -102,6 +106,9 @@ def _canonical(edges: Edges, n: int, ground: int | None = None) -> tuple:
     best: tuple | None = None
     for orders in product(*(permutations(classes[k]) for k in sorted(classes))):
         place = {v: k for k, v in enumerate(v for order in orders for v in order)}
-        text = (tuple(sorted(_edge(place[a], place[b]) for a, b in edges)), -1 if ground is None else place[ground])
+        text = (
+            tuple(sorted(_edge(place[a], place[b]) for a, b in edges)),
+            -1 if ground is None else place[ground],
+        )
         best = text if best is None or text < best else best
     return (tuple(sorted(ranks[c] for c in colour)), best)

@@ -1,7 +1,8 @@
 """Kinematics: where the bodies of linkages are.
 
-A moving body has one unknown: its rotation since position 1, or its travel on a slider. A point P of a body that hangs
-at J is J' + (P - J) exp(i theta), J' where the parent has taken the joint. Closing pins give two equations each.
+A moving body has one unknown: its rotation since position 1, or its travel on a slider. A point P
+of a body that hangs at J is J' + (P - J) exp(i theta), J' where the parent has taken the joint.
+Closing pins give two equations each.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ from linkwork.synthesis.task import PlanarTask
 EXACT = 1e-11
 
 
-def places(topology: Topology, x: SX, points: Mapping[str, Complex]) -> tuple[dict[str, Complex], dict[str, Complex]]:
-    """(exp(i theta) of every body, displacement of each body's joint) for unknowns x in the order of `moving`."""
+def places(
+    topology: Topology, x: SX, points: Mapping[str, Complex]
+) -> tuple[dict[str, Complex], dict[str, Complex]]:
+    """(exp(i theta) of every body, displacement of each body's joint) for unknowns x in the order
+    of `moving`."""
     tree, _ = topology.tree
     turn = {topology.ground: Complex(1.0)}
-    shift = {topology.ground: (Complex(0.0), Complex(0.0))}  # (joint at position 1, where it is now)
+    # (joint at position 1, where it is now)
+    shift = {topology.ground: (Complex(0.0), Complex(0.0))}
     for k, edge in enumerate(tree):
         joint = points[edge.point]
         now = _moved(joint, turn[edge.parent], shift[edge.parent])
@@ -47,7 +52,14 @@ def _moved(point: Complex, turn: Complex, shift: tuple[Complex, Complex]) -> Com
     return new + (point - old) * turn
 
 
-def where(topology: Topology, turn: dict, shift: dict, points: Mapping[str, Complex], body: str, point: str) -> Complex:
+def where(
+    topology: Topology,
+    turn: dict,
+    shift: dict,
+    points: Mapping[str, Complex],
+    body: str,
+    point: str,
+) -> Complex:
     """A point of a body in the present posture."""
     return _moved(points[point], turn[body], shift[body])
 
@@ -110,9 +122,11 @@ def pairs_of_points(points: np.ndarray) -> np.ndarray:
 
 
 def rotations_at(linkage: Linkages, task: PlanarTask) -> np.ndarray:
-    """(..., n, bodies): unknowns that bring the tracer to every position; NaN where the linkage does not meet it.
+    """(..., n, bodies): unknowns that bring the tracer to every position;
+    NaN where the linkage does not meet it.
 
-    Newton with the pseudo-inverse on loops and tracer together, from the posture before and from turned ones.
+    Newton with the pseudo-inverse on loops and tracer together, from the posture before and from
+    turned ones.
     """
     topology = linkage.topology
     bodies = len(topology.moving)
@@ -142,7 +156,12 @@ def rotations_at(linkage: Linkages, task: PlanarTask) -> np.ndarray:
 
 
 def _newton(
-    topology: Topology, points: np.ndarray, x: np.ndarray, goal: np.ndarray, angle: np.ndarray, size: np.ndarray
+    topology: Topology,
+    points: np.ndarray,
+    x: np.ndarray,
+    goal: np.ndarray,
+    angle: np.ndarray,
+    size: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     kernel = posture_kernel(topology)
     with_angle = np.isfinite(angle)

@@ -2,7 +2,8 @@
 
     from_loops({"Z1": 2 + 1j, ...}, [[("Z0", "ground"), ("Z6", "crank"), ("-Z3", "lever")], ...])
 
-A row is walked from vector to vector; where the body changes there is a pin. Source: [Mather2023] eq. 3-5, Table 2.
+A row is walked from vector to vector; where the body changes there is a pin. Source: [Mather2023]
+eq. 3-5, Table 2.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ def from_loops(
     """The linkage of closed loops.
 
     vectors     name -> complex at position 1 [m]
-    loops       rows of (sign and name, body), such as ("-Z3", "coupler"); the first row begins at `origin`, the others
-                at a vector that an earlier row has placed
-    tracer      (vector, body): its end is the tracer; a vector that no row has begins where the body's last one ends.
+    loops       rows of (sign and name, body), such as ("-Z3", "coupler"); the first row begins at
+                `origin`, the others at a vector that an earlier row has placed
+    tracer      (vector, body): its end is the tracer; a vector that no row has begins where the
+                body's last one ends.
                 None: the first vertex of the last body
     driver      a body with a pin on the ground; None: the first one
-    tolerance   how far [of the longest vector] a row may miss closure: it is then shared by the row's last pin
+    tolerance   how far [of the longest vector] a row may miss closure: it is then shared by the
+                row's last pin
     """
     who = "from_loops"
     length = max((abs(complex(v)) for v in vectors.values()), default=0.0)
@@ -49,9 +52,12 @@ def from_loops(
 
 
 class _Walk:
-    """Vertices placed so far: where they are, which bodies carry them, which vector leads from which to which."""
+    """Vertices placed so far: where they are, which bodies carry them,
+    which vector leads from which to which."""
 
-    def __init__(self, vectors: Mapping[str, complex], length: float, tolerance: float, who: str) -> None:
+    def __init__(
+        self, vectors: Mapping[str, complex], length: float, tolerance: float, who: str
+    ) -> None:
         self.vectors, self.length, self.tolerance, self.who = vectors, length, tolerance, who
         self.places: list[complex] = []
         self.carried: dict[str, list[int]] = {}
@@ -63,13 +69,18 @@ class _Walk:
         total = sum(sign * self._vector(name) for sign, name, _ in parsed)
         if abs(total) > self.tolerance * self.length:
             raise InvalidInput(
-                f"{self.who}: row {number} does not close: its vectors sum to {total:.4g}, expected 0 "
+                f"{self.who}: row {number} does not close: its vectors sum to {total:.4g}, "
+                "expected 0 "
                 f"within {self.tolerance:g} of the longest vector"
             )
-        start = next((k for k, (_, name, body) in enumerate(parsed) if (name, body) in self.ends), None)
+        start = next(
+            (k for k, (_, name, body) in enumerate(parsed) if (name, body) in self.ends), None
+        )
         if start is None:
             if self.places:
-                raise InvalidInput(f"{self.who}: row {number} has no vector in common with an earlier row")
+                raise InvalidInput(
+                    f"{self.who}: row {number} has no vector in common with an earlier row"
+                )
             here = self._vertex(origin)
         else:
             sign, name, body = parsed[start]
@@ -118,13 +129,17 @@ class _Walk:
         try:
             text, body = entry
         except (TypeError, ValueError):
-            raise InvalidInput(f'{self.who}: row {number} has {entry!r}, expected ("Z1", "body")') from None
+            raise InvalidInput(
+                f'{self.who}: row {number} has {entry!r}, expected ("Z1", "body")'
+            ) from None
         sign = -1.0 if str(text).startswith("-") else 1.0
         return sign, str(text).lstrip("+-"), str(body)
 
     def _vector(self, name: str) -> complex:
         if name not in self.vectors:
-            raise UnknownName(f'{self.who}: there is no vector "{name}"{did_you_mean(name, self.vectors)}')
+            raise UnknownName(
+                f'{self.who}: there is no vector "{name}"{did_you_mean(name, self.vectors)}'
+            )
         return complex(self.vectors[name])
 
     def linkage(self, tracer: tuple[str, str] | None, driver: str | None, name: str) -> Linkage:
@@ -133,7 +148,9 @@ class _Walk:
         if tracer is not None:
             vector, body = tracer
             if body not in self.carried:
-                raise UnknownName(f'{self.who}: there is no body "{body}"{did_you_mean(body, self.carried)}')
+                raise UnknownName(
+                    f'{self.who}: there is no body "{body}"{did_you_mean(body, self.carried)}'
+                )
             if (vector, body) in self.ends:
                 point = self.ends[vector, body][1]
             else:
@@ -144,7 +161,9 @@ class _Walk:
             body = list(self.carried)[-1]
             point = self.carried[body][0]
         label = lambda k: f"P{k + 1}"
-        bodies = {GROUND: self.carried[GROUND]} | {b: p for b, p in self.carried.items() if b != GROUND}
+        bodies = {GROUND: self.carried[GROUND]} | {
+            b: p for b, p in self.carried.items() if b != GROUND
+        }
         grounded = [b if a == GROUND else a for _, a, b in self.pins if GROUND in (a, b)]
         if not grounded:
             raise InvalidInput(f"{self.who}: no body has a pin on the ground")
@@ -158,8 +177,12 @@ class _Walk:
         for moving in topology.moving:
             held = sum(moving in pin[1:] for pin in topology.pins)
             if held < 2:
-                raise InvalidInput(f'{self.who}: body "{moving}" is loose: it has one pin, expected two or more')
+                raise InvalidInput(
+                    f'{self.who}: body "{moving}" is loose: it has one pin, expected two or more'
+                )
         if topology.mobility != 1:
-            raise NotPossible(f"{self.who}: the linkage has {topology.mobility} degrees of freedom, expected 1")
+            raise NotPossible(
+                f"{self.who}: the linkage has {topology.mobility} degrees of freedom, expected 1"
+            )
         order = [int(n[1:]) - 1 for n in topology.points]
         return Linkage(topology, np.array(self.places)[order])

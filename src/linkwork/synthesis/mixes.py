@@ -1,13 +1,14 @@
 """Mixes: the equations of four-bars through poses and points, and their symmetries.
 
-Position 1 is the origin, with angle 0. A dyad is its ground pivot a and its moving pivot z at position 1. At another,
-displaced by d and turned by u = exp(i alpha), the pivots keep their distance:
+Position 1 is the origin, with angle 0. A dyad is its ground pivot a and its moving pivot z at
+position 1. At another, displaced by d and turned by u = exp(i alpha), the pivots keep their
+distance:
 
     |d + z u - a|^2 = |z - a|^2
     d d* - d a* - a d* + z d* u + z* d / u - z a* (u - 1) - a z* (1/u - 1) = 0
 
-with a, a*, z, z*, d, d* independent complex numbers. A pose gives u, at a point it is one more unknown. Two dyads and
-eight conditions, 2 (poses - 1) + points = 8, leave no freedom.
+with a, a*, z, z*, d, d* independent complex numbers. A pose gives u, at a point it is one more
+unknown. Two dyads and eight conditions, 2 (poses - 1) + points = 8, leave no freedom.
 Source: [Wampler1992] for nine points, [Tong2013] for the mixes.
 """
 
@@ -22,7 +23,8 @@ from linkwork.engine import keys
 from linkwork.polynomials import Complex, System
 
 COUNTS = {4: 30, 3: 201, 2: 1112, 1: 1442}
-"""Linkages by the number of poses, each pair of dyads once; of nine points (one pose) triples of cognates."""
+"""Linkages by the number of poses, each pair of dyads once;
+of nine points (one pose) triples of cognates."""
 
 
 def points_of(poses: int) -> int:
@@ -32,7 +34,8 @@ def points_of(poses: int) -> int:
 
 @functools.cache
 def system(poses: int) -> System:
-    """Unknowns: a, a*, z, z* of two dyads, u of each point; parameters: d, d*, u of each pose, d, d* of each point."""
+    """Unknowns: a, a*, z, z* of two dyads, u of each point; parameters: d, d*, u of each pose, d,
+    d* of each point."""
     points = points_of(poses)
 
     def equations(x: Sequence[Complex], p: Sequence[Complex]) -> list[Complex]:
@@ -47,7 +50,9 @@ def system(poses: int) -> System:
         return rows
 
     name = f"four-bars, {poses} poses and {points} points"
-    return System(equations, 8 + points, 3 * (poses - 1) + 2 * points, name, keys.key(__name__, "mix", poses))
+    return System(
+        equations, 8 + points, 3 * (poses - 1) + 2 * points, name, keys.key(__name__, "mix", poses)
+    )
 
 
 def _distance(dyad: Sequence[Complex], d: Complex, d_: Complex, u: Complex) -> Complex:
@@ -63,10 +68,12 @@ def swapped(x: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def cognate(x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Roberts' other four-bar with the same path on the first ground pivot: it stands on the first and the third one.
+    """Roberts' other four-bar with the same path on the first ground pivot:
+    it stands on the first and the third one.
 
-    With rho = (P - k1) / (k2 - k1) the third ground pivot is a1 + rho (a2 - a1); the crank at a1 is P - k1, its
-    coupler turns with the old crank k1 - a1, and its other moving pivot is rho (k1 - a1) further.
+    With rho = (P - k1) / (k2 - k1) the third ground pivot is a1 + rho (a2 - a1); the crank at a1 is
+    P - k1, its coupler turns with the old crank k1 - a1, and its other moving pivot is rho
+    (k1 - a1) further.
     """
     a1, b1, z1, w1, a2, b2, z2, w2 = (x[..., k] for k in range(8))
     rho, rho_ = -z1 / (z2 - z1), -w1 / (w2 - w1)
@@ -79,7 +86,8 @@ def cognate(x: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def cognates_and_swaps(x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """(..., 6, n): the three cognates of a path, each with its dyads in both orders (nine points)."""
+    """(..., 6, n): the three cognates of a path, each with its dyads in both orders
+    (nine points)."""
     both = swapped(x, p)
     members = [both[..., 0, :], cognate(both[..., 0, :], p), cognate(both[..., 1, :], p)]
     return np.concatenate([swapped(member, p) for member in members], axis=-2)

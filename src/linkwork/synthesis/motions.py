@@ -21,11 +21,13 @@ LARGEST_TORQUE = 5.0
 class Motion:
     """k postures from position 1 all round.
 
-    x              (k, bodies) rotations of the moving bodies [rad], travels of sliders [linkage sizes]
+    x              (k, bodies) rotations of the moving bodies [rad], travels of sliders
+                   [linkage sizes]
     path           (k,) the tracer, complex [m]
     driver         (k,) rotation of the driver [rad]
     transmission   (k,) [rad], 0 .. pi/2
-    torque         (k,) of the driver against a unit weight at the tracer, pulling along -y [linkage sizes]
+    torque         (k,) of the driver against a unit weight at the tracer, pulling along -y
+                   [linkage sizes]
     """
 
     x: np.ndarray
@@ -41,7 +43,8 @@ class Motion:
 
 
 def driver_reach(linkage: Linkage) -> tuple[float, float] | None:
-    """(low, high) of the driver's rotation from position 1 up to its dead points [rad]; None where it goes round."""
+    """(low, high) of the driver's rotation from position 1 up to its dead points [rad];
+    None where it goes round."""
     if linkage.topology.name == "four-bar":
         g, a, b, c = (complex(v) for v in links(linkage))
         lengths = np.abs(np.array([g, a, b, c]))
@@ -50,8 +53,8 @@ def driver_reach(linkage: Linkage) -> tuple[float, float] | None:
         theta = float(np.angle(a / g))
         if low <= 0.0 and high >= np.pi:
             return None
-        # the driver's angle from the ground line is between low and high, on either side; without a low end it passes
-        # the line itself, without a high end the far side of it
+        # the driver's angle from the ground line is between low and high, on either side; without a
+        # low end it passes the line itself, without a high end the far side of it
         if low <= 0.0:
             return -high - theta, high - theta
         if high >= np.pi:
@@ -108,7 +111,8 @@ def motion_of(linkage: Linkage) -> Motion:
 
 
 def bodies_at(linkage: Linkage, x: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the points of every moving body are, complex, for rotations x of the bodies (travels in linkage sizes)."""
+    """Where the points of every moving body are, complex,
+    for rotations x of the bodies (travels in linkage sizes)."""
     topology = linkage.topology
     turn: dict[str, complex] = {topology.ground: 1.0 + 0j}
     shift: dict[str, tuple[complex, complex]] = {topology.ground: (0j, 0j)}
@@ -126,5 +130,7 @@ def bodies_at(linkage: Linkage, x: np.ndarray) -> dict[str, np.ndarray]:
     places = {}
     for body in topology.moving:
         old, new = shift[body]
-        places[body] = np.array([new + (complex(linkage.at(p)) - old) * turn[body] for p in topology.bodies[body]])
+        places[body] = np.array(
+            [new + (complex(linkage.at(p)) - old) * turn[body] for p in topology.bodies[body]]
+        )
     return places

@@ -1,4 +1,5 @@
-"""Orthogonal: Householder's QR of small matrices as straight-line code, without a choice of pivots."""
+"""Orthogonal: Householder's QR of small matrices as straight-line code, without a choice of
+pivots."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from casadi import SX
 def triangle_of(A: SX, columns: int | None = None) -> tuple[SX, list[tuple[SX, SX]]]:
     """(R, reflections) of Householder's QR: the first columns of R are zero below the diagonal.
 
-    A reflection is (v, scale) with x -> x - scale v v' x on the last rows; a column of zeros is left alone.
+    A reflection is (v, scale) with x -> x - scale v v' x on the last rows; a column of zeros is
+    left alone.
     """
     m = A.shape[0]
     reflections: list[tuple[SX, SX]] = []

@@ -1,13 +1,15 @@
-"""Path descent: Levenberg and Marquardt in lanes, for linkages whose tracer nearly passes through many positions.
+"""Path descent: Levenberg and Marquardt in lanes,
+for linkages whose tracer nearly passes through many positions.
 
-A chain (chains.py) has its tracer at Q(p, theta), p its parameters, theta the crank's angle. Where theta is free it is
-eliminated point by point: errors are taken across the path, so that the normal equations have the size of p whatever
-the number of points; afterwards each angle moves along its path to the foot of its point. Where the timing is
-prescribed, theta_j = theta_0 + timing_j: theta_0 is one more parameter, and both components of an error count.
+A chain (chains.py) has its tracer at Q(p, theta), p its parameters, theta the crank's angle. Where
+theta is free it is eliminated point by point: errors are taken across the path, so that the normal
+equations have the size of p whatever the number of points; afterwards each angle moves along its
+path to the foot of its point. Where the timing is prescribed, theta_j = theta_0 + timing_j: theta_0
+is one more parameter, and both components of an error count.
 
-A pose has a third component: the chord between the direction d of the tracer's body, turned by the angle phi at which
-the body is fixed to it (one more parameter), and the wanted one. Its slope is that of the angle, so that the path is a
-curve in (x, y, angle), and two directions are across it.
+A pose has a third component: the chord between the direction d of the tracer's body, turned by the
+angle phi at which the body is fixed to it (one more parameter), and the wanted one. Its slope is
+that of the angle, so that the path is a curve in (x, y, angle), and two directions are across it.
 Source: [Golub1973] for the projection, [Marquardt1963] for the damping.
 """
 
@@ -51,13 +53,22 @@ def _least(values: list[SX]) -> SX:
 
 @functools.cache
 def _parts(chain: str) -> casadi.Function:
-    """(p, sides, theta) -> Q, dQ/dp, dQ/dtheta, direction d, slopes of its angle by p and theta, inside."""
+    """(p, sides, theta) -> Q, dQ/dp, dQ/dtheta, direction d, slopes of its angle by p and theta,
+    inside."""
     count = CHAINS[chain].parameters
     p, sides, theta = SX.sym("p", count), SX.sym("sides", CHAINS[chain].sides), SX.sym("theta")
     points, turn, inside = points_of(chain, p, sides, Complex.direction(theta))
     Q, d = (casadi.vertcat(z.re, z.im) for z in (points["P"], turn))
     angle = lambda x: d[0] * casadi.jacobian(d[1], x) - d[1] * casadi.jacobian(d[0], x)
-    outputs = [Q, casadi.jacobian(Q, p), casadi.jacobian(Q, theta), d, angle(p), angle(theta), _least(inside)]
+    outputs = [
+        Q,
+        casadi.jacobian(Q, p),
+        casadi.jacobian(Q, theta),
+        d,
+        angle(p),
+        angle(theta),
+        _least(inside),
+    ]
     return casadi.Function("path", [p, sides, theta], outputs, {"cse": True})
 
 
@@ -71,16 +82,19 @@ def descend(
     timed: bool = False,
     turns: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(parameters (m, k), crank angles (m, n), sum of squares (m,)) from starts (m, k), sides (m,) or (m, s), angles
-    (m, n); with `timed` angles keep their differences.
+    """(parameters (m, k), crank angles (m, n), sum of squares (m,)) from starts (m, k), sides (m,)
+    or (m, s), angles (m, n); with `timed` angles keep their differences.
 
-    turns (n,) complex are the wanted directions of the body, 0 for a point; parameters then end with phi.
+    turns (n,) complex are the wanted directions of the body, 0 for a point; parameters then end
+    with phi.
     """
     n = len(points)
     fill = padded(n) - n
     wide = np.concatenate([angles, np.zeros((len(angles), fill))], axis=-1)
     pairs = lambda z: np.concatenate([np.stack([z.real, z.imag], axis=-1), np.zeros((fill, 2))])
-    goals: dict[str, Any] = {"points": pairs(points)} | ({} if turns is None else {"turns": pairs(turns)})
+    goals: dict[str, Any] = {"points": pairs(points)} | (
+        {} if turns is None else {"turns": pairs(turns)}
+    )
     run = _scan(chain, n + fill, timed, turns is not None)(
         p=start,
         t=wide,
@@ -99,10 +113,13 @@ def descend(
 
 
 def _errors(s: dict[str, SX], chain: str, posed: bool, j: int) -> tuple[SX, SX, SX, SX, SX]:
-    """(error, by parameters, by the crank's angle, cost, inside) of position j: two components, of poses three."""
+    """(error, by parameters, by the crank's angle, cost, inside) of position j: two components,
+    of poses three."""
     p, weight = s["trial"], s["weights"][j]
     count = CHAINS[chain].parameters
-    Q, J, slope, d, J_turn, slope_turn, inside = _parts(chain).call([p[:count], s["sides"], s["trial_t"][j]])
+    Q, J, slope, d, J_turn, slope_turn, inside = _parts(chain).call(
+        [p[:count], s["sides"], s["trial_t"][j]]
+    )
     r = s["points"][j, :].T - Q
     cost = casadi.sumsqr(r)
     if posed:
@@ -114,7 +131,13 @@ def _errors(s: dict[str, SX], chain: str, posed: bool, j: int) -> tuple[SX, SX, 
         J = casadi.vertcat(casadi.horzcat(J, SX.zeros(2, 1)), there * casadi.horzcat(J_turn, 1.0))
         slope = casadi.vertcat(slope, there * slope_turn)
         r = casadi.vertcat(r, d[0] * wanted[1] - d[1] * wanted[0])
-    return r, J, slope, weight**2 * cost + if_else(logic_and(inside <= 0, weight > 0), APART, 0.0), weight
+    return (
+        r,
+        J,
+        slope,
+        weight**2 * cost + if_else(logic_and(inside <= 0, weight > 0), APART, 0.0),
+        weight,
+    )
 
 
 def _across(slope: SX) -> list[SX]:
@@ -159,7 +182,11 @@ def _scan(chain: str, n: int, timed: bool, posed: bool = False) -> Scan:
         moved = []
         for j, (r, J, slope) in enumerate(kept):
             left = r - J @ dp
-            dt = change[parameters_count] if timed else casadi.dot(slope, left) / (casadi.sumsqr(slope) + 1e-20)
+            dt = (
+                change[parameters_count]
+                if timed
+                else casadi.dot(slope, left) / (casadi.sumsqr(slope) + 1e-20)
+            )
             moved.append(t[j] + fmin(fmax(dt, -0.5), 0.5))
         counted = logic_and(better, logic_not(back))
         slow = if_else(counted, if_else(decrease < SLOW, s["slow"] + 1, 0.0), s["slow"])
@@ -181,4 +208,6 @@ def _scan(chain: str, n: int, timed: bool, posed: bool = False) -> Scan:
     state |= dict.fromkeys(("damping", "cost", "slow", "back"), ())
     parameters: dict[str, Any] = {"points": (n, 2), "weights": n, "sides": CHAINS[chain].sides}
     parameters |= {"turns": (n, 2)} if posed else {}
-    return keyed_scan(keys.key(__name__, chain, n, timed, posed), [step], state, parameters, name="fit")
+    return keyed_scan(
+        keys.key(__name__, chain, n, timed, posed), [step], state, parameters, name="fit"
+    )

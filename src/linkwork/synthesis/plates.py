@@ -1,8 +1,8 @@
 """Plates: the bodies of a linkage as flat parts to cut, in true size.
 
-A body of two points is a bar with round ends, one of more is the hull of discs around its points, each with a hole.
-Parts are stacked so that no two bodies that share a pin lie in one layer. DXF (millimetres, one layer a body) needs the
-package ezdxf (extra `synthesis`); SVG needs nothing.
+A body of two points is a bar with round ends, one of more is the hull of discs around its points,
+each with a hole. Parts are stacked so that no two bodies that share a pin lie in one layer. DXF
+(millimetres, one layer a body) needs the package ezdxf (extra `synthesis`); SVG needs nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ COLOURS = ("#3b6ea5", "#c8553d", "#588157", "#8e6c8a", "#b08900", "#2a9d8f", "#9
 @short_repr
 @dataclass(frozen=True)
 class Plate:
-    """One part: outline as corner points with a radius (round corners), holes, and its layer in the stack (0 below)."""
+    """One part: outline as corner points with a radius (round corners), holes,
+    and its layer in the stack (0 below)."""
 
     body: str
     corners: np.ndarray
@@ -54,14 +55,17 @@ class Plates(Tabular):
         }
 
     def save(self, path: str | Path) -> Path:
-        """Write a drawing; the ending decides: .dxf (millimetres, one layer a body) or .svg (true size)."""
+        """Write a drawing; the ending decides: .dxf (millimetres, one layer a body) or .svg
+        (true size)."""
         path = Path(path)
         if path.suffix == ".svg":
             path.write_text(self.svg(), encoding="utf-8")
         elif path.suffix == ".dxf":
             _write_dxf(self.parts, path)
         else:
-            raise InvalidInput(f'plates: "{path.name}" has an unknown ending, expected .dxf or .svg')
+            raise InvalidInput(
+                f'plates: "{path.name}" has an unknown ending, expected .dxf or .svg'
+            )
         return path
 
     def svg(self) -> str:
@@ -77,12 +81,15 @@ class Plates(Tabular):
         for k, part in enumerate(sorted(self.parts, key=lambda p: p.layer)):
             colour = COLOURS[k % len(COLOURS)]
             lines.append(
-                f'<g id="{part.body}" fill="{colour}" fill-opacity="0.35" stroke="{colour}" stroke-width="0.3">'
+                f'<g id="{part.body}" fill="{colour}" fill-opacity="0.35" stroke="{colour}" '
+                'stroke-width="0.3">'
             )
             lines.append(f'<path d="{_svg_path(part, place)}"/>')
             for hole in part.holes:
                 x, y = place(hole)
-                lines.append(f'<circle cx="{x:.4f}" cy="{y:.4f}" r="{part.hole / 2 * MM:.4f}" fill="white"/>')
+                lines.append(
+                    f'<circle cx="{x:.4f}" cy="{y:.4f}" r="{part.hole / 2 * MM:.4f}" fill="white"/>'
+                )
             lines.append("</g>")
         return "\n".join([*lines, "</svg>", ""])
 
@@ -96,7 +103,8 @@ def plates(linkage: Linkages, width: float, hole: float) -> Plates:
         raise InvalidInput(f"plates: width is {width}, hole {hole}, expected both positive [m]")
     if width < 1.5 * hole:
         raise NotPossible(
-            f"plates: width {width * MM:g} mm is too small for a hole of {hole * MM:g} mm; at least 1.5 times it"
+            f"plates: width {width * MM:g} mm is too small for a hole of {hole * MM:g} mm; at "
+            "least 1.5 times it"
         )
     topology = linkage.topology
     layers = _layers(topology.bodies, topology.pins)
@@ -113,13 +121,20 @@ def plates(linkage: Linkages, width: float, hole: float) -> Plates:
 
 
 def _layers(bodies, pins) -> dict[str, int]:
-    """Stacking order: bodies that share a pin's point lie in different layers (greedy, the ground lowest)."""
+    """Stacking order: bodies that share a pin's point lie in different layers
+    (greedy, the ground lowest)."""
     at: dict[str, set[str]] = {}
     for point, a, b in pins:
         at.setdefault(point, set()).update((a, b))
     layer: dict[str, int] = {}
     for body in bodies:
-        taken = {layer[other] for members in at.values() if body in members for other in members if other in layer}
+        taken = {
+            layer[other]
+            for members in at.values()
+            if body in members
+            for other in members
+            if other in layer
+        }
         layer[body] = next(k for k in range(len(bodies) + 1) if k not in taken)
     return layer
 
@@ -162,7 +177,10 @@ def _svg_path(part: Plate, place) -> str:
     sides = _sides(part)
     if not sides:
         x, y = place(part.corners[0])
-        return f"M {x - r:.4f} {y:.4f} a {r:.4f} {r:.4f} 0 1 0 {2 * r:.4f} 0 a {r:.4f} {r:.4f} 0 1 0 {-2 * r:.4f} 0 Z"
+        return (
+            f"M {x - r:.4f} {y:.4f} a {r:.4f} {r:.4f} 0 1 0 {2 * r:.4f} 0 a {r:.4f} {r:.4f} 0 1 "
+            f"0 {-2 * r:.4f} 0 Z"
+        )
     text = "M {:.4f} {:.4f}".format(*place(sides[0][0]))
     for k, (_, end) in enumerate(sides):
         following = sides[(k + 1) % len(sides)][0]
@@ -175,7 +193,9 @@ def _write_dxf(parts: tuple[Plate, ...], path: Path) -> None:
     try:
         from ezdxf import filemanagement
     except ImportError:
-        raise NotPossible('plates: DXF files need the package ezdxf: pip install "linkwork[synthesis]"') from None
+        raise NotPossible(
+            'plates: DXF files need the package ezdxf: pip install "linkwork[synthesis]"'
+        ) from None
     document = filemanagement.new("R2010", units=4)  # millimetres
     space = document.modelspace()
     for k, part in enumerate(parts):
@@ -190,7 +210,11 @@ def _write_dxf(parts: tuple[Plate, ...], path: Path) -> None:
             rows = []
             for k2, (start, end) in enumerate(sides):
                 following = sides[(k2 + 1) % len(sides)]
-                turn = np.angle((following[1] - following[0]) / (end - start)) if len(sides) > 2 else np.pi
+                turn = (
+                    np.angle((following[1] - following[0]) / (end - start))
+                    if len(sides) > 2
+                    else np.pi
+                )
                 rows.append((start.real * MM, start.imag * MM, 0.0))
                 rows.append((end.real * MM, end.imag * MM, float(np.tan(turn / 4.0))))
             space.add_lwpolyline(rows, format="xyb", close=True, dxfattribs=attributes)

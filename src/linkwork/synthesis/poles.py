@@ -1,9 +1,11 @@
 """Poles: the landmarks of a motion in the plane, and the cubics that pass through them.
 
-P_ij is the point that stays where it is while the body goes from position i to j. The centre-point curve, the locus of
-ground pivots of four positions, is a circular cubic through the six poles and the six opposite points Pi_ij; the
-circle-point curve, of moving pivots at position 1, is one through the image poles.
-Source: [Mather2023] eq. 23-24. Corrected: Pi_12 is printed with the same line twice, and (24) is unreadable.
+P_ij is the point that stays where it is while the body goes from position i to j. The centre-point
+curve, the locus of ground pivots of four positions, is a circular cubic through the six poles and
+the six opposite points Pi_ij; the circle-point curve, of moving pivots at position 1, is one
+through the image poles.
+Source: [Mather2023] eq. 23-24. Corrected: Pi_12 is printed with the same line twice, and (24) is
+unreadable.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def poles(task: PlanarTask) -> Landmarks:
     for i, j in combinations(range(task.n), 2):
         r = u[j] / u[i]
         bottom = 1.0 - r
-        centres[i + 1, j + 1] = complex((P[j] - r * P[i]) / bottom) if abs(bottom) > 1e-14 else complex(np.inf, np.inf)
+        centres[i + 1, j + 1] = (
+            complex((P[j] - r * P[i]) / bottom) if abs(bottom) > 1e-14 else complex(np.inf, np.inf)
+        )
     return centres
 
 
@@ -49,23 +53,30 @@ def image_poles(task: PlanarTask) -> Landmarks:
 
 
 def opposite_points(task: PlanarTask, image: bool = False) -> Landmarks:
-    """Pi_ij of four positions on the centre-point curve, or with `image` on the circle-point curve."""
+    """Pi_ij of four positions on the centre-point curve, or with `image` on the circle-point
+    curve."""
     task = _one(task, "opposite_points", 4, 4)
     P = image_poles(task) if image else poles(task)
-    return {ij: _meet(*(P[k] for k in first), *(P[k] for k in second)) for ij, (first, second) in _OPPOSITE.items()}
+    return {
+        ij: _meet(*(P[k] for k in first), *(P[k] for k in second))
+        for ij, (first, second) in _OPPOSITE.items()
+    }
 
 
 def center_cubic(task: PlanarTask) -> np.ndarray:
-    """(10,) coefficients of the centre-point curve, in the order of MONOMIALS, the first one 1 where it can be.
+    """(10,) coefficients of the centre-point curve, in the order of MONOMIALS,
+    the first one 1 where it can be.
 
-    Rows j = 2 .. 4 of the determinant: [q_j - q_1, conj(q_j - q_1), |P_j - m|^2 - |P_1 - m|^2], q_j = (P_j - m)* u_j.
+    Rows j = 2 .. 4 of the determinant: [q_j - q_1, conj(q_j - q_1), |P_j - m|^2 - |P_1 - m|^2], q_j
+    = (P_j - m)* u_j.
     """
     task = _one(task, "center_cubic", 4, 4)
     return _cubic(task.positions, np.exp(1j * task.angles))
 
 
 def circle_cubic(task: PlanarTask) -> np.ndarray:
-    """(10,) coefficients of the circle-point curve: the centre-point curve of the inverse motion."""
+    """(10,) coefficients of the circle-point curve: the centre-point curve of the inverse
+    motion."""
     task = _one(task, "circle_cubic", 4, 4)
     u = np.exp(1j * (task.angles - task.angles[0]))
     origin = task.positions[0]
@@ -90,9 +101,13 @@ def _cubic(P: np.ndarray, u: np.ndarray) -> np.ndarray:
     square = np.abs(P - m[:, None]) ** 2
     e, s = q[:, 1:] - q[:, :1], square[:, 1:] - square[:, :1]
     determinant = np.linalg.det(np.stack([e, e.conj(), s + 0j], axis=-1)).imag
-    terms = np.stack([x**3, x**2 * y, x * y**2, y**3, x**2, x * y, y**2, x, y, np.ones_like(x)], axis=-1)
+    terms = np.stack(
+        [x**3, x**2 * y, x * y**2, y**3, x**2, x * y, y**2, x, y, np.ones_like(x)], axis=-1
+    )
     local = np.linalg.lstsq(terms, determinant, rcond=None)[0]
-    moved = _shifted(local / size ** np.array([3, 3, 3, 3, 2, 2, 2, 1, 1, 0]), centre.real, centre.imag)
+    moved = _shifted(
+        local / size ** np.array([3, 3, 3, 3, 2, 2, 2, 1, 1, 0]), centre.real, centre.imag
+    )
     scale = moved[0] if abs(moved[0]) > 1e-9 * np.abs(moved[:4]).max() else np.abs(moved[:4]).max()
     return moved / scale
 
@@ -123,5 +138,8 @@ def _one(task: PlanarTask, who: str, least: int, most: int | None = None) -> Pla
     check_poses(task, who)
     if task.batch or task.n < least or (most is not None and task.n > most):
         told = f"{least} poses" if most else f"at least {least} poses"
-        raise NotPossible(f"{who}: the task has {task.n} positions and batch {task.batch}, expected one task of {told}")
+        raise NotPossible(
+            f"{who}: the task has {task.n} positions and batch {task.batch}, expected one task "
+            f"of {told}"
+        )
     return task

@@ -25,7 +25,8 @@ LARGER_IS_BETTER = frozenset({"transmission"})
 @short_repr
 @dataclass(frozen=True)
 class Ranking(Tabular, rows="score"):
-    """order (m,): indices, the best first; values: criterion -> (m,); front (m,): no other is better in everything;
+    """order (m,): indices, the best first; values: criterion -> (m,); front (m,): no other is
+    better in everything;
     score (m,): mean of the criteria, each between 0 (best) and 1."""
 
     order: np.ndarray
@@ -43,10 +44,12 @@ def rank(
 ) -> Ranking:
     """Order linkages by one or several criteria; a mapping gives each its weight.
 
-    transmission   smallest transmission angle between the positions (without a task: over the cycle) [rad]
-    size           extent of all points [m];  ratio: longest over shortest distance of two pins of one body
-    region         how far ground pivots are outside `region` (xmin, ymin, xmax, ymax) [m]
-    torque         largest speed of the tracer over the driver's at the positions [m/rad], the torque for a unit force
+    transmission   smallest transmission angle between the positions (without a task: over the
+                   cycle) [rad]
+    size           extent of all points [m];  ratio: longest over shortest distance of two pins of
+    one body region         how far ground pivots are outside `region` (xmin, ymin, xmax, ymax) [m]
+    torque         largest speed of the tracer over the driver's at the positions [m/rad], the
+                   torque for a unit force
     sensitivity    largest movement of the tracer for a unit error of a dimension [m/m]
     """
     who = "rank"
@@ -64,7 +67,11 @@ def rank(
 
 def _weights(criteria: Mapping[str, float] | Iterable[str], who: str) -> dict[str, float]:
     """Criteria with what each counts."""
-    given = criteria if isinstance(criteria, Mapping) else dict.fromkeys(name_list(criteria, f"{who}: criteria"), 1.0)
+    given = (
+        criteria
+        if isinstance(criteria, Mapping)
+        else dict.fromkeys(name_list(criteria, f"{who}: criteria"), 1.0)
+    )
     weights = numbers_by_name(given, f"{who}: criteria")
     if not weights:
         raise InvalidInput(f"{who}: there are no criteria; known are {', '.join(CRITERIA)}")
@@ -72,7 +79,9 @@ def _weights(criteria: Mapping[str, float] | Iterable[str], who: str) -> dict[st
         if name not in CRITERIA:
             raise UnknownName(f'{who}: criterion "{name}" is unknown{did_you_mean(name, CRITERIA)}')
     if min(weights.values()) < 0.0 or not sum(weights.values()) > 0.0:
-        raise InvalidInput(f"{who}: criteria count {list(weights.values())}, expected none below 0 and one above")
+        raise InvalidInput(
+            f"{who}: criteria count {list(weights.values())}, expected none below 0 and one above"
+        )
     return weights
 
 
@@ -86,7 +95,9 @@ def pareto(costs: np.ndarray) -> np.ndarray:
     return front
 
 
-def _values(name: str, linkages: Linkages, task: PlanarTask | None, region: Any, who: str) -> np.ndarray:
+def _values(
+    name: str, linkages: Linkages, task: PlanarTask | None, region: Any, who: str
+) -> np.ndarray:
     if name == "transmission":
         verdict = check(linkages, task)
         return verdict.transmission_min if task is not None else verdict.transmission_cycle
@@ -100,7 +111,9 @@ def _values(name: str, linkages: Linkages, task: PlanarTask | None, region: Any,
             raise InvalidInput(f"{who}: region is {region!r}, expected (xmin, ymin, xmax, ymax)")
         low_x, low_y, high_x, high_y = (float(v) for v in region)
         topology = linkages.topology
-        pivots = np.stack([linkages.at(pin[0]) for pin in topology.pins if topology.ground in pin[1:]], axis=-1)
+        pivots = np.stack(
+            [linkages.at(pin[0]) for pin in topology.pins if topology.ground in pin[1:]], axis=-1
+        )
         off_x = np.maximum(np.maximum(low_x - pivots.real, pivots.real - high_x), 0.0)
         off_y = np.maximum(np.maximum(low_y - pivots.imag, pivots.imag - high_y), 0.0)
         return np.hypot(off_x, off_y).max(axis=-1)
@@ -115,5 +128,9 @@ def _sides(linkages: Linkages) -> np.ndarray:
     """(m, k) distances between pins of one body, of every body."""
     topology = linkages.topology
     pins = {joint[0] for joint in (*topology.pins, *topology.sliders)}
-    pairs = {pair for points in topology.bodies.values() for pair in combinations([p for p in points if p in pins], 2)}
+    pairs = {
+        pair
+        for points in topology.bodies.values()
+        for pair in combinations([p for p in points if p in pins], 2)
+    }
     return np.stack([linkages.length(*pair) for pair in sorted(pairs)], axis=-1)

@@ -1,4 +1,5 @@
-"""Resultants: an unknown eliminated from two quadratic equations whose coefficients are polynomials of another one.
+"""Resultants: an unknown eliminated from two quadratic equations whose coefficients are polynomials
+of another one.
 
 Polynomials are lists of coefficients, highest power first: symbols, or whatever has +, - and *.
 """
@@ -21,7 +22,8 @@ def times(p: Sequence[T], q: Sequence[T], zero: T) -> list[T]:
 
 
 def resultant(first: Sequence[list[T]], second: Sequence[list[T]], zero: T) -> list[T]:
-    """(A C' - C A')^2 - (A B' - B A') (B C' - C B') of A t^2 + B t + C = 0 and A' t^2 + B' t + C' = 0."""
+    """(A C' - C A')^2 - (A B' - B A') (B C' - C B') of A t^2 + B t + C = 0 and A' t^2 + B' t + C' =
+    0."""
 
     def crossed(i: int, j: int) -> list[T]:
         return _minus(times(first[i], second[j], zero), times(first[j], second[i], zero))

@@ -1,8 +1,9 @@
 """Robots: a linkage written as a .robot.yaml, with every dimension a variable.
 
-The bodies keep their names; a joint has the name of the body that it moves. Coordinates are zero at position 1, where
-every body's axes are the world's, so that a dimension is a point's offset from the joint of its body. Pins that close
-loops are `planar_hinge` closures: mobility 1, nothing redundant, unique loads.
+The bodies keep their names; a joint has the name of the body that it moves. Coordinates are zero at
+position 1, where every body's axes are the world's, so that a dimension is a point's offset from
+the joint of its body. Pins that close loops are `planar_hinge` closures: mobility 1, nothing
+redundant, unique loads.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from linkwork.synthesis.task import PlanarTask
 PLANES = {"xz": ("-y", (0, 2)), "xy": ("z", (0, 1)), "yz": ("x", (1, 2))}
 """plane -> (axis of the joints, which coordinates of the world the plane's x and y are)."""
 SLENDER = 0.04
-"""Width of a bar [of the longest one] where only a mass per length is given; it is a quarter as thick."""
+"""Width of a bar [of the longest one] where only a mass per length is given;
+it is a quarter as thick."""
 INSIDE = 0.95
 """How far into its reach a driver that rocks goes: at the ends are dead points."""
 CYCLE = 2.0
@@ -40,13 +42,17 @@ def description(
     density: Any = None,
     name: str | None = None,
 ) -> Description:
-    """The .robot.yaml of a linkage; spatial ones (spatial_robots.py) have their positions in themselves.
+    """The .robot.yaml of a linkage; spatial ones (spatial_robots.py) have their positions in
+    themselves.
 
-    task      its positions become the configurations "position_1" ... (where the linkage meets them)
+    task      its positions become the configurations "position_1" ... (where the linkage meets
+              them)
     plane     "xz", "xy" or "yz": where the linkage lies
-    density   mass of the bars: one number [kg/m], or (kg/m^3, width, thickness); None: a robot without masses
+    density   mass of the bars: one number [kg/m], or (kg/m^3, width, thickness); None: a robot
+              without masses
 
-    The motion "cycle" turns the driver all round where it can, else forth and back within its reach.
+    The motion "cycle" turns the driver all round where it can, else forth and back within its
+    reach.
     """
     if isinstance(linkage, SphericalFourBar):
         return spherical_description(linkage, density)
@@ -62,7 +68,8 @@ def description(
     title = name or topology.name
     lines = ["linkwork: 1", f"name: {title}"]
     lines.append(
-        f"description: a {topology.name} linkage; every dimension is a variable, coordinates are zero at position 1"
+        f"description: a {topology.name} linkage; every dimension is a variable, coordinates are "
+        "zero at position 1"
     )
     lines.append("source: made by linkwork.synthesis")
     gravity = [0.0, 0.0, 0.0]
@@ -88,7 +95,9 @@ def description(
     lines += [f"  {key}: {value}" for key, value in variables.items()]
     lines.append("bodies:")
     for body, points in topology.bodies.items():
-        lines += _body(body, points, origin.get(body), columns, section if body != topology.ground else None)
+        lines += _body(
+            body, points, origin.get(body), columns, section if body != topology.ground else None
+        )
     lines.append("joints:")
     lines.append(f"  {topology.ground}: {{type: fixed, child: {topology.ground}}}")
     for edge in tree:
@@ -100,16 +109,22 @@ def description(
         else:
             along = complex(linkage.at(edge.along)) - complex(linkage.at(edge.point))
             direction = [0.0, 0.0, 0.0]
-            direction[columns[0]], direction[columns[1]] = along.real / abs(along), along.imag / abs(along)
+            direction[columns[0]], direction[columns[1]] = (
+                along.real / abs(along),
+                along.imag / abs(along),
+            )
             kind = f"type: prismatic, axis: [{', '.join(map(repr, direction))}]"
-        lines.append(f"  {edge.child}: {{{kind}, parent: {edge.parent}, child: {edge.child}, {place}}}")
+        lines.append(
+            f"  {edge.child}: {{{kind}, parent: {edge.parent}, child: {edge.child}, {place}}}"
+        )
     if closing:
         lines.append("elements:")
         dependent = ", ".join(edge.child for edge in tree if edge.child != topology.driver)
         for point, first, second in closing:
             ends = f"first: {first}.{point}, second: {second}.{point}"
             lines.append(
-                f"  pin_{point}: {{type: loop_closure, kind: planar_hinge, {ends}, axis: {_quoted(axis)}, "
+                f"  pin_{point}: {{type: loop_closure, kind: planar_hinge, {ends}, axis: "
+                f"{_quoted(axis)}, "
                 f"dependent: [{dependent}]}}"
             )
     body, point = topology.tracer
@@ -132,10 +147,16 @@ def _vector(body: str, point: str, columns: tuple[int, int]) -> str:
 
 
 def _body(
-    body: str, points: tuple[str, ...], origin: str | None, columns: tuple[int, int], section: tuple | None
+    body: str,
+    points: tuple[str, ...],
+    origin: str | None,
+    columns: tuple[int, int],
+    section: tuple | None,
 ) -> list[str]:
     """One body: its points, lines between them, and masses of bars along these lines."""
-    named = ", ".join(f"{p}: {'[0, 0, 0]' if p == origin else _vector(body, p, columns)}" for p in points)
+    named = ", ".join(
+        f"{p}: {'[0, 0, 0]' if p == origin else _vector(body, p, columns)}" for p in points
+    )
     outline = _outline(points)
     drawn = ", ".join(f"[{p}, {q}]" for p, q in outline)
     lines = [f"  {body}:", f"    points: {{{named}}}"]
@@ -149,14 +170,17 @@ def _body(
         lines.append(f'    mass: "${{line_mass*{small}}}"')
         lines.append(f"    inertia: [{', '.join([_cube(width)] * 3)}]")
         return lines
-    # sums over the bars of lengths, moments and squares, as expressions, so that masses follow the dimensions
+    # sums over the bars of lengths, moments and squares, as expressions,
+    # so that masses follow the dimensions
     bars = range(1, len(outline) + 1)
     total = "(" + "+".join(f"{body}_bar{k}" for k in bars) + ")"
     com = ["0", "0", "0"]
     for column, letter in zip(columns, "xy"):
         com[column] = f'"${{{body}_center_{letter}}}"'
     w2, t2 = float(width) ** 2 / 12.0, float(thickness) ** 2 / 12.0
-    along = {letter: "+".join(f"{body}_square{k}_{letter}" for k in bars) for letter in ("x", "y", "xy")}
+    along = {
+        letter: "+".join(f"{body}_square{k}_{letter}" for k in bars) for letter in ("x", "y", "xy")
+    }
     value = {
         "xx": f"line_mass*({along['y']}+{total}*{w2 / 2 + t2!r})",
         "yy": f"line_mass*({along['x']}+{total}*{w2 / 2 + t2!r})",
@@ -167,7 +191,12 @@ def _body(
     first, second = (axes[c] for c in columns)
     third = next(a for a in axes if a not in (first, second))
     pair = "".join(sorted((first, second)))
-    inertia = {first * 2: value["xx"], second * 2: value["yy"], third * 2: value["zz"], pair: value["xy"]}
+    inertia = {
+        first * 2: value["xx"],
+        second * 2: value["yy"],
+        third * 2: value["zz"],
+        pair: value["xy"],
+    }
     lines.append(f'    mass: "${{line_mass*{total}}}"')
     lines.append(f"    com: [{', '.join(com)}]")
     lines.append("    inertia: {" + ", ".join(f'{k}: "${{{v}}}"' for k, v in inertia.items()) + "}")
@@ -175,7 +204,8 @@ def _body(
 
 
 def _mass_variables(body: str, points: tuple[str, ...], origin: str | None) -> dict[str, str]:
-    """Lengths of the bars of a body, their common centre, and second moments of each bar about it (a length each)."""
+    """Lengths of the bars of a body, their common centre,
+    and second moments of each bar about it (a length each)."""
     outline = _outline(points)
     x = {p: "0" if p == origin else f"{body}_{p}_x" for p in points}
     y = {p: "0" if p == origin else f"{body}_{p}_y" for p in points}
@@ -185,7 +215,9 @@ def _mass_variables(body: str, points: tuple[str, ...], origin: str | None) -> d
     bars = range(1, len(outline) + 1)
     total = "+".join(f"{body}_bar{k}" for k in bars)
     for letter, at in (("x", x), ("y", y)):
-        moments = "+".join(f"{body}_bar{k}*({at[p]}+{at[q]})/2" for k, (p, q) in enumerate(outline, 1))
+        moments = "+".join(
+            f"{body}_bar{k}*({at[p]}+{at[q]})/2" for k, (p, q) in enumerate(outline, 1)
+        )
         if outline:
             texts[f"{body}_center_{letter}"] = f"({moments})/({total})"
     for k, (p, q) in enumerate(outline, 1):
@@ -219,7 +251,12 @@ def _section(density: Any, linkage: Linkage) -> tuple[float, float, float] | Non
         return None
     values = densities(density)
     if values.shape == ():
-        longest = max(float(linkage.length(p, q)) for ps in linkage.topology.bodies.values() for p in ps for q in ps)
+        longest = max(
+            float(linkage.length(p, q))
+            for ps in linkage.topology.bodies.values()
+            for p in ps
+            for q in ps
+        )
         width = SLENDER * longest
         return float(values), width, width / 4.0
     return float(values.prod()), float(values[1]), float(values[2])
@@ -241,7 +278,9 @@ def _configurations(linkage: Linkage, task: PlanarTask | None) -> list[str]:
             angle = turns[j, place[edge.child]]
             if edge.along is None and edge.parent != linkage.topology.ground:
                 angle = angle - _angle_of(edge.parent, linkage, turns[j], place)
-            parts.append(f"{edge.child}: {float(_wrapped(angle) if edge.along is None else angle)!r}")
+            parts.append(
+                f"{edge.child}: {float(_wrapped(angle) if edge.along is None else angle)!r}"
+            )
         lines.append(f"  position_{j + 1}: {{{', '.join(parts)}}}")
     return lines
 

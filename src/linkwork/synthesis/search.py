@@ -1,7 +1,7 @@
 """Search: linkages without defects within the tolerances of a task.
 
-Positions are drawn inside their tolerance zones, every draw is solved exactly, all pairs of dyads are judged, and what
-has no defect is kept: the tolerance-zone search of [Plecnik2016].
+Positions are drawn inside their tolerance zones, every draw is solved exactly, all pairs of dyads
+are judged, and what has no defect is kept: the tolerance-zone search of [Plecnik2016].
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from linkwork.synthesis.verdicts import Verdict, check
 MOST_SAMPLES = 10**9
 
 CHUNK = 8192
-"""Draws that are solved at once: memory stays below a few hundred MB whatever the number of samples."""
+"""Draws that are solved at once: memory stays below a few hundred MB whatever the number of
+samples."""
 
 
 @short_repr
@@ -75,7 +76,9 @@ def search(
         check_count(task, 4, 5, who, "a four-bar meets at most 5 exact poses; use fit")
         if task.batch or task.tolerance is None:
             what = f"is a batch of shape {task.batch}" if task.batch else "has no tolerance"
-            raise NotPossible(f"{who}: the task {what}; expected one task with tolerance=(x, y, angle)")
+            raise NotPossible(
+                f"{who}: the task {what}; expected one task with tolerance=(x, y, angle)"
+            )
         samples = deadlines.counted(samples, f"{who}: samples", 1, MOST_SAMPLES)
         known_driver(driver, who)
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
@@ -94,9 +97,16 @@ def search(
             some = PlanarTask(drawn.positions[row], drawn.angles[row])
             verdict = check(links, some)
             good = verdict.good & (verdict.transmission_min >= least_transmission)
-            order = np.flatnonzero(good)[np.argsort(-verdict.transmission_min[good], kind="stable")][:keep]
+            order = np.flatnonzero(good)[
+                np.argsort(-verdict.transmission_min[good], kind="stable")
+            ][:keep]
             parts.append(
-                (links.points[order], some.positions[order], some.angles[order], verdict.transmission_min[order])
+                (
+                    links.points[order],
+                    some.positions[order],
+                    some.angles[order],
+                    verdict.transmission_min[order],
+                )
             )
             if progress is not None:
                 progress((low + count) / samples)
@@ -108,7 +118,8 @@ def search(
 
 
 def draw(task: PlanarTask, count: int, random: np.random.Generator) -> PlanarTask:
-    """A batch of tasks with positions uniformly within the tolerances; the first one is the task itself."""
+    """A batch of tasks with positions uniformly within the tolerances;
+    the first one is the task itself."""
     assert task.tolerance is not None
     off = random.uniform(-1.0, 1.0, size=(count, task.n, 3)) * task.tolerance
     off[0] = 0.0
@@ -134,4 +145,6 @@ def _dyads_of(task: PlanarTask, random: np.random.Generator) -> Dyads:
 def _both_ways(links: Linkages, row: np.ndarray) -> tuple[Linkages, np.ndarray]:
     """Each pair with either dyad as the crank."""
     swapped = links.points[:, [1, 0, 3, 2, 4]]
-    return Linkages(links.topology, np.concatenate([links.points, swapped])), np.concatenate([row, row])
+    return Linkages(links.topology, np.concatenate([links.points, swapped])), np.concatenate(
+        [row, row]
+    )

@@ -1,7 +1,7 @@
 """Sensitivities: how errors of the dimensions move the tracer, exactly.
 
-At a position, with the driver held, loops c(x, d) = 0 give dx = -J^-1 (dc/dd) dd for the dimensions d (the points at
-position 1), and the tracer y(x, d) moves by dy/dx dx + dy/dd dd.
+At a position, with the driver held, loops c(x, d) = 0 give dx = -J^-1 (dc/dd) dd for the dimensions
+d (the points at position 1), and the tracer y(x, d) moves by dy/dx dx + dy/dd dd.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ MOST_SAMPLES = 1_000_000
 @short_repr
 @dataclass(frozen=True)
 class Sensitivity(Tabular, rows="speed", aside=("dimensions",)):
-    """Derivatives at the positions of a task; dimensions are the x and y of every point, in the order of `names`.
+    """Derivatives at the positions of a task; dimensions are the x and y of every point,
+    in the order of `names`.
 
     dimensions   names of the columns: "A.x", "A.y", ...
-    slope        (..., n, 3, k): d(x, y, angle of the tracer) / d(dimension) [m/m, rad/m], the driver held
-    band         (..., n, 3): largest deviation for a tolerance of 1 m of every dimension, to first order
+    slope        (..., n, 3, k): d(x, y, angle of the tracer) / d(dimension) [m/m, rad/m], the
+                 driver held
+    band         (..., n, 3): largest deviation for a tolerance of 1 m of every dimension, to first
+                 order
     worst        (...,): largest movement of the tracer for a unit error of one dimension [m/m]
     speed        (..., n): speed of the tracer over the driver's rate [m/rad]
     """
@@ -48,7 +51,8 @@ class Sensitivity(Tabular, rows="speed", aside=("dimensions",)):
 
 
 def sensitivity(linkage: Linkages, task: PlanarTask) -> Sensitivity:
-    """Exact derivatives of the tracer's poses at a task's positions by the dimensions of one linkage or many."""
+    """Exact derivatives of the tracer's poses at a task's positions by the dimensions of one
+    linkage or many."""
     linkage = as_linkages(linkage, "sensitivity")
     task = as_task(task, "sensitivity")
     x = _postures(linkage, task)
@@ -68,18 +72,23 @@ def sensitivity(linkage: Linkages, task: PlanarTask) -> Sensitivity:
 def monte_carlo(
     linkage: Linkages, task: PlanarTask, tolerance: float, samples: int = 1000, seed: int = 0
 ) -> np.ndarray:
-    """(samples, n, 3): deviations of the tracer of one linkage with dimensions off by up to `tolerance` [m]."""
+    """(samples, n, 3): deviations of the tracer of one linkage with dimensions off by up to
+    `tolerance` [m]."""
     linkage = as_linkages(linkage, "monte_carlo")
     if linkage.batch:
         raise InvalidInput(f"monte_carlo: got {len(linkage)} linkages, expected one")
     samples = deadlines.counted(samples, "monte_carlo: samples", 1, MOST_SAMPLES)
     off = number(tolerance, "monte_carlo: tolerance")
     if off < 0.0:
-        raise InvalidInput(f"monte_carlo: tolerance is {off:g} m, expected a length that is not negative")
+        raise InvalidInput(
+            f"monte_carlo: tolerance is {off:g} m, expected a length that is not negative"
+        )
     x = _postures(linkage, as_task(task, "monte_carlo"))
     random = np.random.default_rng(seed)
     count = len(linkage.names)
-    noise = random.uniform(-off, off, size=(samples, 1, count)) + 1j * random.uniform(-off, off, (samples, 1, count))
+    noise = random.uniform(-off, off, size=(samples, 1, count)) + 1j * random.uniform(
+        -off, off, (samples, 1, count)
+    )
     points = kinematics.pairs_of_points(linkage.points + noise)
     kernel = kinematics.posture_kernel(linkage.topology)
     exact = kernel(x, kinematics.pairs_of_points(linkage.points))[2]

@@ -1,8 +1,8 @@
 """Six-bars: a chain of three joints that follows a task, closed by two dyads between its bodies.
 
-The last body of the chain is carried through the poses; inverse kinematics gives the poses of the other two. Relative
-to any body every other one then has poses too, and a dyad of these relative poses is a link between the two that
-changes nothing. Two such links leave one degree of freedom.
+The last body of the chain is carried through the poses; inverse kinematics gives the poses of the
+other two. Relative to any body every other one then has poses too, and a dyad of these relative
+poses is a link between the two that changes nothing. Two such links leave one degree of freedom.
 Source: [Soh2008] for six-bars, [McCarthy2011] chapter 6.
 """
 
@@ -25,14 +25,16 @@ from linkwork.synthesis.task import PlanarTask, check_count, complex_points, exa
 POSES = 5
 """Poses that leave no freedom to the dyads."""
 DRAWS, ASIDE = 64, 0.2
-"""Of poses beside a task of fewer: how often, and how far from the way between two neighbours [task sizes, turns]."""
+"""Of poses beside a task of fewer: how often, and how far from the way between two neighbours
+[task sizes, turns]."""
 SAME = 1e-6
 """Pivots nearer to those of an existing link [task sizes] make the same link again."""
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Rotation and shift of each body at every position, from position 1: P -> shift + P turn, (n,) complex each."""
+    """Rotation and shift of each body at every position, from position 1: P -> shift + P turn,
+    (n,) complex each."""
 
     turn: np.ndarray
     shift: np.ndarray
@@ -48,19 +50,24 @@ class Frames:
 
 
 def chain_frames(task: PlanarTask, chain: Any, joints: int, who: str) -> list[Frames]:
-    """Frames of ground, first body, ..., tracer's body, from the chain's pivots (joints,) at position 1.
+    """Frames of ground, first body, ..., tracer's body,
+    from the chain's pivots (joints,) at position 1.
 
-    A chain of three joints has one way to follow (two elbows, of which position 1 decides). The two outer bodies of a
-    longer one keep the angle between them.
+    A chain of three joints has one way to follow (two elbows, of which position 1 decides). The two
+    outer bodies of a longer one keep the angle between them.
     """
     pivots = complex_points(chain, f"{who}: chain")
     if pivots.shape != (joints,):
-        raise InvalidInput(f"{who}: chain has shape {pivots.shape}, expected {joints} pivots at position 1, complex")
+        raise InvalidInput(
+            f"{who}: chain has shape {pivots.shape}, expected {joints} pivots at position "
+            "1, complex"
+        )
     turn = np.exp(1j * task.rotations)
     turn = np.concatenate([[1.0], turn])
     last = Frames(turn, task.positions - task.positions[0] * turn)
     ground = Frames(np.ones(task.n, complex), np.zeros(task.n, complex))
-    if joints == 4:  # the third body keeps its angle to the last one, halved: both share the body's rotation
+    # the third body keeps its angle to the last one, halved: both share the body's rotation
+    if joints == 4:
         half = np.exp(0.5j * np.angle(turn))
         wrist = last.of(pivots[3])
         third = Frames(half, wrist - pivots[3] * half)
@@ -80,7 +87,8 @@ def _two_links(pivots: np.ndarray, wrist: np.ndarray, who: str) -> list[Frames]:
     if (np.abs(cosine) > 1).any():
         j = int((np.abs(cosine) > 1).argmax()) + 1
         raise NotPossible(
-            f"{who}: the chain does not reach position {j}: its first two links are too short or too long"
+            f"{who}: the chain does not reach position {j}: its first two links are too short or "
+            "too long"
         )
     side = np.sign(((C - A).conjugate() * (B - A)).imag) or 1.0
     elbow = A + a * reach / r * np.exp(1j * side * np.arccos(cosine))
@@ -92,15 +100,18 @@ def _two_links(pivots: np.ndarray, wrist: np.ndarray, who: str) -> list[Frames]:
 def six_bars(
     task: PlanarTask, chain: Any, most: int = 200, seed: int = 0, *, time_limit: float | None = None
 ) -> list[Linkage]:
-    """Every six-bar that carries the tracer through five poses; of two to four poses members of the family.
+    """Every six-bar that carries the tracer through five poses;
+    of two to four poses members of the family.
 
-    chain        three pivots at position 1: on the ground, elbow, wrist on the tracer's body; complex or (3, 2)
+    chain        three pivots at position 1: on the ground, elbow, wrist on the tracer's body;
+                 complex or (3, 2)
     most         so many linkages at most
-    seed         of the poses that are drawn beside fewer than five: every member meets some such poses
+    seed         of the poses that are drawn beside fewer than five: every member meets some such
+                 poses
     time_limit   seconds after which it ends with NotPossible; None: as long as it takes
 
-    The first dyad closes two bodies of the chain, the second two bodies of what then exists, its new link included.
-    Linkages come with their rotations at the positions; `check` judges them.
+    The first dyad closes two bodies of the chain, the second two bodies of what then exists, its
+    new link included. Linkages come with their rotations at the positions; `check` judges them.
     """
     return _around(task, chain, 3, most, seed, "six_bars")
 
@@ -113,14 +124,17 @@ def eight_bars(
     return _around(task, chain, 4, most, seed, "eight_bars")
 
 
-def _around(task: PlanarTask, chain: Any, joints: int, most: int, seed: int, who: str) -> list[Linkage]:
+def _around(
+    task: PlanarTask, chain: Any, joints: int, most: int, seed: int, who: str
+) -> list[Linkage]:
     """Linkages around a chain of so many joints, closed by one dyad less."""
     task = exact_poses(task, who)
     check_count(task, 2, POSES, who, "dyads of relative poses meet at most 5; take five of them")
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
     trouble = str(troubles(task)[()])
-    if trouble.startswith("positions"):  # a pure translation has six-bars: the bodies of the chain turn
+    # a pure translation has six-bars: the bodies of the chain turn
+    if trouble.startswith("positions"):
         raise NotPossible(f"{who}: {trouble}; move one of them")
     most, seed = whole(most, f"{who}: most"), whole(seed, f"{who}: seed", 0)
     chain_frames(task, chain, joints, who)  # a position of the task that is out of reach is named
@@ -149,13 +163,16 @@ def _with_drawn_poses(task: PlanarTask, random: np.random.Generator) -> PlanarTa
         j, share = random.integers(task.n - 1), random.uniform()
         between = lambda x, j=j, share=share: (1 - share) * x[j] + share * x[j + 1]
         aside = random.normal(size=3)
-        positions.append(between(task.positions) + ASIDE * float(task.size) * (aside[0] + 1j * aside[1]))
+        positions.append(
+            between(task.positions) + ASIDE * float(task.size) * (aside[0] + 1j * aside[1])
+        )
         angles.append(between(task.angles) + ASIDE * turned * aside[2])
     return PlanarTask(positions, angles)
 
 
 def _closed(task: PlanarTask, bodies: dict, pins: list, left: int, most: int) -> list[Linkage]:
-    """All ways to add `left` dyads, none of which makes a part rigid or repeats a link; at most so many."""
+    """All ways to add `left` dyads, none of which makes a part rigid or repeats a link;
+    at most so many."""
     complete: list[Linkage] = []
     seen: set[tuple] = set()
 
@@ -182,7 +199,9 @@ def _closed(task: PlanarTask, bodies: dict, pins: list, left: int, most: int) ->
             assert isinstance(links, Dyads)
             for k in range(len(links)):
                 inner, outer = complex(links.ground[k]), complex(links.moving[k])
-                if _repeats(inner, outer, a, b, pins, float(task.size)) or bool(links.near_trivial[k]):
+                if _repeats(inner, outer, a, b, pins, float(task.size)) or bool(
+                    links.near_trivial[k]
+                ):
                     continue
                 name = f"link_{len(bodies)}"
                 more = {**bodies, name: _frame_of(inner, outer, bodies[a], bodies[b])}

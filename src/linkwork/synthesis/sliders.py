@@ -1,8 +1,8 @@
 """Sliders: a pin on a straight line in the place of one on a circle.
 
-"PR": the moving pivot z slides on a line that is fixed to the ground: the vectors D_j = d_j + z (u_j - 1) are parallel.
-"RP": the ground pivot slides on a line that is fixed to the body: the same for the inverse motion.
-Three poses have a circle of such points, four have one.
+"PR": the moving pivot z slides on a line that is fixed to the ground: the vectors D_j = d_j + z
+(u_j - 1) are parallel. "RP": the ground pivot slides on a line that is fixed to the body: the same
+for the inverse motion. Three poses have a circle of such points, four have one.
 Source: [Mather2023] eq. 22; [McCarthy2011] section 5.4 for the circle.
 """
 
@@ -16,7 +16,15 @@ import numpy as np
 from linkwork.errors import NotPossible
 from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
-from linkwork.synthesis.task import PlanarTask, check_count, check_poses, complex_points, exact_poses, refuse, troubles
+from linkwork.synthesis.task import (
+    PlanarTask,
+    check_count,
+    check_poses,
+    complex_points,
+    exact_poses,
+    refuse,
+    troubles,
+)
 
 
 @short_repr
@@ -24,7 +32,8 @@ from linkwork.synthesis.task import PlanarTask, check_count, check_poses, comple
 class Sliders(Tabular, rows="valid"):
     """Chains with a slider: (m,) for one task, (..., m) with `valid` for a batch.
 
-    moving      the pin on the body at position 1 ("PR"), or a point of the body's line ("RP"), complex [m]
+    moving      the pin on the body at position 1 ("PR"), or a point of the body's line ("RP"),
+                complex [m]
     ground      a point of the fixed line ("PR"), or the pin on the ground ("RP"), complex [m]
     direction   of the line at position 1, a unit complex number
     travel      (..., m, n-1) along it since position 1 [m]
@@ -52,7 +61,9 @@ def sliders(task: PlanarTask, kind: str, choices: dict[str, Any], beta: Any) -> 
     pivot, line = ("moving", "moving_line") if kind == "PR" else ("ground", "ground_line")
     unknown = [name for name in choices if name not in (pivot, line)] + (["beta"] if beta else [])
     if unknown:
-        raise NotPossible(f"{who}: {unknown[0]} is no choice for a slider; choose {pivot} or {line}")
+        raise NotPossible(
+            f"{who}: {unknown[0]} is no choice for a slider; choose {pivot} or {line}"
+        )
     reason = troubles(task)
     if not task.batch and reason[()]:
         raise NotPossible(f"{who}: {reason[()]}")
@@ -66,7 +77,9 @@ def sliders(task: PlanarTask, kind: str, choices: dict[str, Any], beta: Any) -> 
     elif pivot in choices and task.n == 2:
         z = ((complex_points(choices[pivot], f"{who}: {pivot}") - origin) / size)[..., None]
     elif line in choices and task.n == 3:
-        ends = (complex_points(choices[line], f"{who}: {line}") - origin[..., None]) / size[..., None]
+        ends = (complex_points(choices[line], f"{who}: {line}") - origin[..., None]) / size[
+            ..., None
+        ]
         z = _on_line(*circle_of(d, u), ends)
     else:
         _expect_choices(choices, (pivot if task.n == 2 else line,), who, task.n)
@@ -78,7 +91,11 @@ def sliders(task: PlanarTask, kind: str, choices: dict[str, Any], beta: Any) -> 
     residual = np.abs(along.imag).max(axis=-1)
     far = np.abs(z)
     valid = (
-        np.isfinite(z) & (length > 1e-9) & (far < 1e7) & (residual <= 1e-9 * (1.0 + far)) & (reason == "")[..., None]
+        np.isfinite(z)
+        & (length > 1e-9)
+        & (far < 1e7)
+        & (residual <= 1e-9 * (1.0 + far))
+        & (reason == "")[..., None]
     )
     at = origin[..., None] + z * size[..., None]
     parts = [at, at, direction, along.real * size[..., None, None], residual, valid]
@@ -107,11 +124,13 @@ def _expect_choices(choices: dict[str, Any], wanted: tuple[str, ...], who: str, 
 
 
 def circle_of(d: np.ndarray, u: np.ndarray, j: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """(centre, radius) of z with D_2 parallel to D_(j+2):  Im(D_2* D_j) = 0 is  k |z|^2 + Re(z q) + c = 0."""
+    """(centre, radius) of z with D_2 parallel to D_(j+2):
+    Im(D_2* D_j) = 0 is  k |z|^2 + Re(z q) + c = 0."""
     e2, ej = u[..., 0] - 1.0, u[..., j] - 1.0
     d2, dj = d[..., 0], d[..., j]
     k, c = (e2.conj() * ej).imag, (d2.conj() * dj).imag
-    q = -1j * d2.conj() * ej + 1j * dj.conj() * e2  # Im(x) = Re(-i x); Im(e2* z* dj) = Re(i e2 z dj*)
+    # Im(x) = Re(-i x); Im(e2* z* dj) = Re(i e2 z dj*)
+    q = -1j * d2.conj() * ej + 1j * dj.conj() * e2
     flat = np.abs(k) < 1e-14
     k = np.where(flat, 1e-14, k)
     centre = -q.conj() / (2.0 * k)
@@ -119,7 +138,8 @@ def circle_of(d: np.ndarray, u: np.ndarray, j: int = 1) -> tuple[np.ndarray, np.
 
 
 def _four(d: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """The common point of two circles other than the pole of positions 1 and 2, which is on both: its mirror image."""
+    """The common point of two circles other than the pole of positions 1 and 2, which is on both:
+    its mirror image."""
     pole = -d[..., 0] / (u[..., 0] - 1.0)
     first, second = circle_of(d, u, 1)[0], circle_of(d, u, 2)[0]
     axis = second - first

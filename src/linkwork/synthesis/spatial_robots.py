@@ -1,8 +1,8 @@
 """Spatial robots: spherical four-bars and bodies on five legs, written as a .robot.yaml.
 
-The pins of a spherical four-bar lie on a sphere about the centre, which is the world's origin. Its closure holds the
-last pin across its axis: on the sphere that is all there is to hold, so nothing is redundant. A body on legs is a
-floating body; each leg is a distance.
+The pins of a spherical four-bar lie on a sphere about the centre, which is the world's origin. Its
+closure holds the last pin across its axis: on the sphere that is all there is to hold, so nothing
+is redundant. A body on legs is a floating body; each leg is a distance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ SLENDER = 0.04
 
 
 def spherical_description(linkage: SphericalFourBar, density: Any = None) -> Description:
-    """Bodies "crank", "coupler", "rocker"; frame "tracer" has the coupler's orientation; "position_1" ..."""
+    """Bodies "crank", "coupler", "rocker"; frame "tracer" has the coupler's orientation;
+    "position_1" ..."""
     line = _line_mass(density)
     r = float(linkage.radius)
     (A, D), (B, C) = (r * np.asarray(x, dtype=float) for x in (linkage.ground, linkage.moving))
@@ -39,7 +40,8 @@ def spherical_description(linkage: SphericalFourBar, density: Any = None) -> Des
     lines += [
         "joints:",
         f"  crank: {{type: continuous, child: crank, axis: {_named('A', 'radius')}}}",
-        f"  coupler: {{type: continuous, parent: crank, child: coupler, axis: {_named('B', 'radius')}}}",
+        f"  coupler: {{type: continuous, parent: crank, child: coupler, axis: "
+        f"{_named('B', 'radius')}}}",
         f"  rocker: {{type: continuous, child: rocker, axis: {_named('D', 'radius')}}}",
         "elements:",
         "  pin_C: {type: loop_closure, kind: planar_hinge, first: coupler.C, second: rocker.C, "
@@ -51,13 +53,18 @@ def spherical_description(linkage: SphericalFourBar, density: Any = None) -> Des
     lines.append("  reference: {crank: 0, coupler: 0, rocker: 0}")
     for j, R in enumerate(np.asarray(linkage.rotations, dtype=float)):
         crank, coupler, rocker = _joint_angles(linkage, R @ first.T)
-        lines.append(f"  position_{j + 1}: {{crank: {crank!r}, coupler: {coupler!r}, rocker: {rocker!r}}}")
-    lines.append(f"motions:\n  cycle: {{duration: 2.0, joints: {{crank: {{start: 0, rate: {np.pi!r}}}}}}}")
+        lines.append(
+            f"  position_{j + 1}: {{crank: {crank!r}, coupler: {coupler!r}, rocker: {rocker!r}}}"
+        )
+    lines.append(
+        f"motions:\n  cycle: {{duration: 2.0, joints: {{crank: {{start: 0, rate: {np.pi!r}}}}}}}"
+    )
     return Description("\n".join(lines) + "\n", "spherical-four-bar.robot.yaml")
 
 
 def legs_description(linkage: FiveLegs, density: Any = None) -> Description:
-    """A floating body "platform" on the legs "leg_1" ..; frame "tracer" is the body's own; "position_1" ..."""
+    """A floating body "platform" on the legs "leg_1" ..; frame "tracer" is the body's own;
+    "position_1" ..."""
     from scipy.spatial.transform import Rotation
 
     line = _line_mass(density)
@@ -73,7 +80,13 @@ def legs_description(linkage: FiveLegs, density: Any = None) -> Description:
         lines.append(f"  length_{k + 1}: {float(np.linalg.norm(ground[k] - linkage.moving[k]))!r}")
     numbers = range(1, len(ground) + 1)
     base, platform = (", ".join(f"{x}{k}: {_named(f'{x}{k}')}" for k in numbers) for x in "bp")
-    lines += ["bodies:", "  base:", f"    points: {{{base}}}", "  platform:", f"    points: {{{platform}}}"]
+    lines += [
+        "bodies:",
+        "  base:",
+        f"    points: {{{base}}}",
+        "  platform:",
+        f"    points: {{{platform}}}",
+    ]
     lines += _mass([(np.zeros(3), end) for end in carried], line)
     lines += [
         "joints:",
@@ -82,13 +95,17 @@ def legs_description(linkage: FiveLegs, density: Any = None) -> Description:
         "elements:",
     ]
     lines += [
-        f"  leg_{k}: {{type: loop_closure, kind: distance, first: base.b{k}, second: platform.p{k}, "
+        f"  leg_{k}: {{type: loop_closure, kind: distance, first: base.b{k}, second: "
+        f"platform.p{k}, "
         f'length: "${{length_{k}}}"}}'
         for k in numbers
     ]
     lines.append("frames:\n  tracer: {body: platform, placement: [0, 0, 0]}")
     lines.append("configurations:")
-    for name, pose in [("reference", T[0]), *((f"position_{j + 1}", pose) for j, pose in enumerate(T))]:
+    for name, pose in [
+        ("reference", T[0]),
+        *((f"position_{j + 1}", pose) for j, pose in enumerate(T)),
+    ]:
         q = [*pose[:3, 3], *Rotation.from_matrix(pose[:3, :3]).as_quat()]
         lines.append(f"  {name}: {{platform: {_numbers(q)}}}")
     return Description("\n".join(lines) + "\n", "five-legs.robot.yaml")
@@ -108,7 +125,8 @@ def densities(density: Any) -> np.ndarray:
     values = as_doubles(density, "from_linkage: density")
     if values.shape not in ((), (3,)) or not np.isfinite(values).all() or (values <= 0).any():
         raise InvalidInput(
-            f"from_linkage: density is {density!r}, expected kg/m, or (kg/m^3, width, thickness), all positive"
+            f"from_linkage: density is {density!r}, expected kg/m, or (kg/m^3, width, thickness), "
+            "all positive"
         )
     return values
 
@@ -130,7 +148,9 @@ def _mass(bars: list[tuple[np.ndarray, np.ndarray]], line: float | None) -> list
         for off, share in ((q - p, 1.0 / 12.0), (middle - centre, 1.0)):
             inertia += m * share * ((off @ off) * np.eye(3) - np.outer(off, off))
         inertia += m * (SLENDER * np.linalg.norm(q - p)) ** 2 / 12.0 * np.eye(3)
-    entries = {a + b: inertia[i, j] for i, a in enumerate("xyz") for j, b in enumerate("xyz") if i <= j}
+    entries = {
+        a + b: inertia[i, j] for i, a in enumerate("xyz") for j, b in enumerate("xyz") if i <= j
+    }
     table = ", ".join(f"{name}: {float(x)!r}" for name, x in entries.items())
     return [
         f"    mass: {float(masses.sum())!r}",
@@ -140,11 +160,16 @@ def _mass(bars: list[tuple[np.ndarray, np.ndarray]], line: float | None) -> list
 
 
 def _joint_angles(linkage: SphericalFourBar, R: np.ndarray) -> tuple[float, float, float]:
-    """Angles of crank, coupler (on the crank) and rocker where the coupler is turned by R from position 1."""
+    """Angles of crank, coupler (on the crank) and rocker where the coupler is turned by R from
+    position 1."""
     from scipy.spatial.transform import Rotation
 
     angles = [
-        _turn(np.asarray(linkage.ground[k], float), np.asarray(linkage.moving[k], float), R @ linkage.moving[k])
+        _turn(
+            np.asarray(linkage.ground[k], float),
+            np.asarray(linkage.moving[k], float),
+            R @ linkage.moving[k],
+        )
         for k in range(2)
     ]
     crank = Rotation.from_rotvec(angles[0] * np.asarray(linkage.ground[0])).as_matrix()

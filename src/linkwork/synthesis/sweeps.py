@@ -32,7 +32,8 @@ EVERYTHING = 1e300
 class Sweep(Tabular, rows="share"):
     """What a turn of the crank in equal steps showed, of each linkage (...,).
 
-    extent        (..., 4): xmin, ymin, xmax, ymax of the tracer where the linkage can be assembled [m]
+    extent        (..., 4): xmin, ymin, xmax, ymax of the tracer where the linkage can be assembled
+                  [m]
     transmission  (...,) smallest transmission angle at those positions, folded to 0 .. pi/2 [rad]
     share         (...,) of the positions that can be assembled; 1: the crank goes round
     samples       how many positions there were
@@ -48,10 +49,11 @@ class Sweep(Tabular, rows="share"):
 
 
 def sweep(linkage: Linkages, samples: int = 360) -> Sweep:
-    """Turn the driver once in `samples` equal steps from position 1, every linkage in the assembly that it has there.
+    """Turn the driver once in `samples` equal steps from position 1,
+    every linkage in the assembly that it has there.
 
-    For four-bars, and six-bars that fit makes ("Stephenson III", "Watt I"); what the whole circuit is of any topology,
-    exact and through dead points, says check.
+    For four-bars, and six-bars that fit makes ("Stephenson III", "Watt I"); what the whole circuit
+    is of any topology, exact and through dead points, says check.
     """
     who = "sweep"
     many = as_linkages(linkage, who)
@@ -90,7 +92,8 @@ def _as_chain(many: Linkages, who: str) -> tuple[str, np.ndarray]:
             if many.topology.driver == known.driver:
                 return name, np.stack([many.at(label) for label in known.points], axis=-1)
     raise NotPossible(
-        f'{who}: "{many.topology.name}" driven by "{many.topology.driver}" has no closed form here; '
+        f'{who}: "{many.topology.name}" driven by "{many.topology.driver}" has no closed '
+        "form here; "
         f"expected {', '.join(CHAINS)} with a driven crank; check follows any circuit"
     )
 
@@ -117,6 +120,12 @@ def _scan(name: str) -> Scan:
             "count": s["count"] + closed,
         }
 
-    state: dict[str, int | tuple[int, ...]] = {"turn": 2, "low": 2, "high": 2, "sine2": (), "count": ()}
+    state: dict[str, int | tuple[int, ...]] = {
+        "turn": 2,
+        "low": 2,
+        "high": 2,
+        "sine2": (),
+        "count": (),
+    }
     parameters = {"p": chain.parameters, "sides": chain.sides, "step": 2}
     return keyed_scan(keys.key(__name__, "sweep", name), [step], state, parameters, name="sweep")

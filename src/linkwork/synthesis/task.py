@@ -25,7 +25,8 @@ class PlanarTask:
     angles      (..., n) [rad]; NaN: a point without orientation; None: points alone
     timing      (..., n) rotation of the driving link at each position [rad], where it is prescribed
     velocities  (..., n, 3): vx, vy [m/s], rate [rad/s] at a position; NaN: none
-    tolerance   (..., n, 3): how far x, y [m] and angle [rad] may be off; one number or three stand for all
+    tolerance   (..., n, 3): how far x, y [m] and angle [rad] may be off; one number or three stand
+                for all
     weights     (..., n) of the positions where they are only approached
     """
 
@@ -48,13 +49,22 @@ class PlanarTask:
     ) -> None:
         places = complex_points(positions, "PlanarTask: positions")
         if places.ndim < 1:
-            raise InvalidInput("PlanarTask: positions is one point, expected (..., n) complex or (..., n, 2) real")
+            raise InvalidInput(
+                "PlanarTask: positions is one point, expected (..., n) complex or (..., n, 2) real"
+            )
         n = places.shape[-1]
         turns = np.full(n, np.nan) if angles is None else as_doubles(angles, "PlanarTask: angles")
         _expect(turns, (n,), "angles")
         if np.isinf(turns).any():
-            raise InvalidInput("PlanarTask: angles are infinite; NaN stands for a position without orientation")
-        parts: dict[str, np.ndarray | None] = {"timing": None, "velocities": None, "tolerance": None, "weights": None}
+            raise InvalidInput(
+                "PlanarTask: angles are infinite; NaN stands for a position without orientation"
+            )
+        parts: dict[str, np.ndarray | None] = {
+            "timing": None,
+            "velocities": None,
+            "tolerance": None,
+            "weights": None,
+        }
         if timing is not None:
             parts["timing"] = _finite(timing, (n,), "timing")
         if velocities is not None:
@@ -62,7 +72,11 @@ class PlanarTask:
             _expect(parts["velocities"], (n, 3), "velocities")
         if tolerance is not None:
             wide = as_doubles(tolerance, "PlanarTask: tolerance")
-            wide = np.broadcast_to(wide, (n, 3)).copy() if wide.ndim < 2 and wide.size in (1, 3) else wide
+            wide = (
+                np.broadcast_to(wide, (n, 3)).copy()
+                if wide.ndim < 2 and wide.size in (1, 3)
+                else wide
+            )
             parts["tolerance"] = _not_negative(_finite(wide, (n, 3), "tolerance"), "tolerance")
         if weights is not None:
             shares = _not_negative(_finite(weights, (n,), "weights"), "weights")
@@ -71,7 +85,9 @@ class PlanarTask:
                 raise InvalidInput("PlanarTask: weights are all zero, expected a positive one")
         shapes = {"positions": places.shape[:-1], "angles": turns.shape[:-1]}
         one = {"timing": 1, "velocities": 2, "tolerance": 2, "weights": 1}
-        shapes |= {name: x.shape[: x.ndim - one[name]] for name, x in parts.items() if x is not None}
+        shapes |= {
+            name: x.shape[: x.ndim - one[name]] for name, x in parts.items() if x is not None
+        }
         batch = broadcast(shapes, "PlanarTask")
         object.__setattr__(self, "positions", np.broadcast_to(places, (*batch, n)))
         object.__setattr__(self, "angles", np.broadcast_to(turns, (*batch, n)))
@@ -114,10 +130,14 @@ class PlanarTask:
 
     def __getitem__(self, chosen: Any) -> PlanarTask:
         """The same task with some of its positions: task[:4], task[[0, 2, 3]]."""
-        take = lambda x, axis: None if x is None else np.take(x, np.arange(self.n)[chosen], axis=axis)
+        take = lambda x, axis: (
+            None if x is None else np.take(x, np.arange(self.n)[chosen], axis=axis)
+        )
         places = np.arange(self.n)[chosen]
         if np.ndim(places) != 1:
-            raise InvalidInput(f"PlanarTask: {chosen!r} chooses one position, expected several: task[:4]")
+            raise InvalidInput(
+                f"PlanarTask: {chosen!r} chooses one position, expected several: task[:4]"
+            )
         return PlanarTask(
             self.positions[..., places],
             self.angles[..., places],
@@ -127,8 +147,11 @@ class PlanarTask:
             weights=take(self.weights, -1),
         )
 
-    def moved(self, translation: Any = 0.0, rotation: float = 0.0, scale: float = 1.0) -> PlanarTask:
-        """The task turned by `rotation` [rad], scaled, then shifted by `translation` (complex or (x, y)) [m]."""
+    def moved(
+        self, translation: Any = 0.0, rotation: float = 0.0, scale: float = 1.0
+    ) -> PlanarTask:
+        """The task turned by `rotation` [rad], scaled,
+        then shifted by `translation` (complex or (x, y)) [m]."""
         shift = complex_points(translation, "moved: translation")
         turn, scale = number(rotation, "moved: rotation"), number(scale, "moved: scale")
         if scale <= 0:
@@ -151,7 +174,8 @@ class PlanarTask:
 
 
 def complex_points(x: Any, who: str) -> np.ndarray:
-    """Points in the plane as complex numbers: complex (...,) as they are, real (..., 2) as x + i y; finite."""
+    """Points in the plane as complex numbers: complex (...,) as they are, real (..., 2) as x + i y;
+    finite."""
     try:
         array = np.asarray(x)
     except ValueError as error:
@@ -163,7 +187,9 @@ def complex_points(x: Any, who: str) -> np.ndarray:
     else:
         real = as_doubles(array, who)
         if real.shape[-1] != 2:
-            raise InvalidInput(f"{who} has shape {real.shape}, expected complex numbers or real (..., 2)")
+            raise InvalidInput(
+                f"{who} has shape {real.shape}, expected complex numbers or real (..., 2)"
+            )
         points = real[..., 0] + 1j * real[..., 1]
     if not np.isfinite(points).all():
         raise InvalidInput(f"{who} holds a number that is not finite (number {_first_bad(points)})")
@@ -197,7 +223,9 @@ def _expect(array: Any, shape: tuple[int, ...], name: str) -> None:
 def as_task(task: Any, who: str) -> PlanarTask:
     """A PlanarTask, or a sentence."""
     if not isinstance(task, PlanarTask):
-        raise InvalidInput(f"{who}: task is {type(task).__name__}, expected a linkwork.synthesis.PlanarTask")
+        raise InvalidInput(
+            f"{who}: task is {type(task).__name__}, expected a linkwork.synthesis.PlanarTask"
+        )
     return task
 
 
@@ -216,7 +244,8 @@ def check_poses(task: PlanarTask, who: str) -> None:
     missing = np.flatnonzero(~task.oriented)
     if len(missing):
         raise NotPossible(
-            f"{who}: position {missing[0] + 1} has no angle; four_bars takes mixes of poses and points, fit any task"
+            f"{who}: position {missing[0] + 1} has no angle; four_bars takes mixes of poses and "
+            "points, fit any task"
         )
 
 
@@ -231,7 +260,10 @@ def exact_poses(task: Any, who: str) -> PlanarTask:
 def refuse(task: PlanarTask, who: str, *parts: str) -> None:
     """Velocities and timing that nothing here would read are not passed over in silence."""
     if "velocities" in parts and task.velocities is not None and np.isfinite(task.velocities).any():
-        raise NotPossible(f"{who}: the task has velocities; dyads and triads meet them, and four_bars beside poses")
+        raise NotPossible(
+            f"{who}: the task has velocities; dyads and triads meet them, and four_bars "
+            "beside poses"
+        )
     if "timing" in parts and task.timing is not None:
         raise NotPossible(f"{who}: the task has timing; dyads and fit meet it")
 
@@ -243,11 +275,15 @@ def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def troubles(task: PlanarTask) -> np.ndarray:
-    """(...,) why a task of poses has no answer of its own: equal positions or pure translation; "" where it has."""
+    """(...,) why a task of poses has no answer of its own: equal positions or pure translation;
+    "" where it has."""
     reasons = np.full(task.batch, "", dtype=object)
     first, second = _pairs(task.n)
     turn = np.exp(1j * task.angles)
-    apart = np.abs(task.positions[..., second] - task.positions[..., first]) > SAME * task.size[..., None]
+    apart = (
+        np.abs(task.positions[..., second] - task.positions[..., first])
+        > SAME * task.size[..., None]
+    )
     apart |= np.abs(turn[..., second] - turn[..., first]) > SAME
     for place in [] if apart.all() else np.flatnonzero(~apart.reshape(-1, len(first)).all(axis=0)):
         equal = ~apart[..., place] & (reasons == "")
@@ -255,6 +291,9 @@ def troubles(task: PlanarTask) -> np.ndarray:
     still = (np.abs(turn[..., 1:] - turn[..., :1]) <= SAME).all(axis=-1)
     if not still.any():
         return reasons
-    text = "pure translation: all angles are equal, so that every point of the body moves alike and Z is arbitrary"
+    text = (
+        "pure translation: all angles are equal, so that every point of the body moves alike "
+        "and Z is arbitrary"
+    )
     reasons[still & (reasons == "")] = text
     return reasons

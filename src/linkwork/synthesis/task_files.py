@@ -9,11 +9,12 @@ positions:
   - {at: [200, 90]}                  # a point: without an angle
 driver: crank                        # left out: the link that drives better
 topology: Watt I                     # of a fit; left out: four-bar
-bounds: {length: [20, 500]}          # of a fit: ground [xmin, ymin, xmax, ymax], length [least, most], ratio
+bounds: {length: [20, 500]}          # of a fit: ground [xmin, ymin, xmax, ymax], length
+                                     [least, most], ratio
 
-Instead of positions a task may have `pairs: [[input, output], ...]` of a function, in the file's units of angle (of
-length for the output of a slider), with `output: rocker | slider`; `scale: [a, b]` makes radians (metres) of other
-numbers.
+Instead of positions a task may have `pairs: [[input, output], ...]` of a function, in the file's
+units of angle (of length for the output of a slider), with `output: rocker | slider`;
+`scale: [a, b]` makes radians (metres) of other numbers.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ class TaskFile:
 
 def read_task(path: str | os.PathLike[str]) -> TaskFile:
     """The task in a file; errors name line, column and key."""
-    from linkwork.synthesis.task_schema import LARGEST  # YAML and its schema, for those who read files
+    # YAML and its schema, for those who read files
+    from linkwork.synthesis.task_schema import (
+        LARGEST,
+    )
 
     return task_of(read_bounded(path, LARGEST), os.fspath(path))
 
@@ -70,9 +74,16 @@ def task_of(text: str | bytes, source: str = "task.yaml text") -> TaskFile:
 def write_task(path: str | Path, name: str, task: PlanarTask | FunctionTask) -> None:
     """A .task.yaml in metres and radians that reads as the same task."""
     if isinstance(task, FunctionTask):
-        pairs = [f"  - [{float(x)!r}, {float(y)!r}]" for x, y in zip(task.inputs, task.outputs, strict=True)]
+        pairs = [
+            f"  - [{float(x)!r}, {float(y)!r}]"
+            for x, y in zip(task.inputs, task.outputs, strict=True)
+        ]
         lines = ["linkwork: 1", f"name: {name}", f"output: {task.output}", "pairs:", *pairs]
-        lines += [] if task.scale is None else [f"scale: [{', '.join(repr(float(x)) for x in task.scale)}]"]
+        lines += (
+            []
+            if task.scale is None
+            else [f"scale: [{', '.join(repr(float(x)) for x in task.scale)}]"]
+        )
         Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
         return
     lines = ["linkwork: 1", f"name: {name}", "positions:"]

@@ -28,7 +28,9 @@ from linkwork.synthesis.task import PlanarTask
 
 __all__ = ["LARGEST", "parsed"]
 
-UNITS = Record("units", {"length": Choice("unit of length", LENGTHS), "angle": Choice("unit of angle", ANGLES)})
+UNITS = Record(
+    "units", {"length": Choice("unit of length", LENGTHS), "angle": Choice("unit of angle", ANGLES)}
+)
 POSITION: dict[str, Kind] = {
     "at": Numbers("length", 2),
     "angle": Number("angle"),
@@ -37,7 +39,10 @@ POSITION: dict[str, Kind] = {
     "timing": Number("angle"),
     "velocity": Numbers("number", 3),
 }
-BOUNDS = Record("bounds", {"ground": Numbers("length", 4), "length": Numbers("length", 2), "ratio": Number("number")})
+BOUNDS = Record(
+    "bounds",
+    {"ground": Numbers("length", 4), "length": Numbers("length", 2), "ratio": Number("number")},
+)
 TASK = Record(
     "task",
     {
@@ -78,7 +83,9 @@ def parsed(text: str | bytes, source: str) -> tuple[str, PlanarTask | FunctionTa
     options = {name: entry[name] for name in OPTIONS if name in entry}
     if "bounds" in options:
         limits = options["bounds"]
-        options["bounds"] = {k: np.array([number(x, k) for x in np.atleast_1d(limits[k])]) for k in limits}
+        options["bounds"] = {
+            k: np.array([number(x, k) for x in np.atleast_1d(limits[k])]) for k in limits
+        }
     if "pairs" in entry:
         return entry["name"], _function(entry, units, number, source), options
     for name in ("output", "scale"):
@@ -89,7 +96,9 @@ def parsed(text: str | bytes, source: str) -> tuple[str, PlanarTask | FunctionTa
     return entry["name"], _positions(entry["positions"], units, number, source), options
 
 
-def _positions(rows: Any, units: Units, number: Callable[[Any, str], float], source: str) -> PlanarTask:
+def _positions(
+    rows: Any, units: Units, number: Callable[[Any, str], float], source: str
+) -> PlanarTask:
     """The task of positions, and what some or all of them have besides place and angle."""
     if len(rows) < 2:
         raise InvalidFile(f"{source}: there are {len(rows)} positions, expected at least 2")
@@ -98,22 +107,33 @@ def _positions(rows: Any, units: Units, number: Callable[[Any, str], float], sou
     parts: dict[str, Any] = {}
     if any("tolerance" in row for row in rows):
         length, turn = units.unit("length"), units.unit("angle")
-        wide = [[number(x, "tolerance") for x in row["tolerance"]] if "tolerance" in row else [0, 0, 0] for row in rows]
+        wide = [
+            [number(x, "tolerance") for x in row["tolerance"]] if "tolerance" in row else [0, 0, 0]
+            for row in rows
+        ]
         parts["tolerance"] = [[length.to_si(x), length.to_si(y), turn.to_si(a)] for x, y, a in wide]
     if any("weight" in row for row in rows):
-        parts["weights"] = [number(row["weight"], "weight") if "weight" in row else 1.0 for row in rows]
+        parts["weights"] = [
+            number(row["weight"], "weight") if "weight" in row else 1.0 for row in rows
+        ]
     if any("timing" in row for row in rows):
         if not all("timing" in row for row in rows):
-            raise InvalidFile(f"{source}: timing is given for some positions only, expected all or none")
+            raise InvalidFile(
+                f"{source}: timing is given for some positions only, expected all or none"
+            )
         parts["timing"] = [number(row["timing"], "timing") for row in rows]
     if any("velocity" in row for row in rows):
         units_of = [units.unit(d) for d in ("length", "length", "angle")]
-        rate = lambda row: [u.to_si(number(x, "velocity")) for u, x in zip(units_of, row["velocity"])]
+        rate = lambda row: [
+            u.to_si(number(x, "velocity")) for u, x in zip(units_of, row["velocity"])
+        ]
         parts["velocities"] = [rate(row) if "velocity" in row else [np.nan] * 3 for row in rows]
     return PlanarTask(at, angle, **parts)
 
 
-def _function(entry: Any, units: Units, number: Callable[[Any, str], float], source: str) -> FunctionTask:
+def _function(
+    entry: Any, units: Units, number: Callable[[Any, str], float], source: str
+) -> FunctionTask:
     """Pairs in radians and metres, or as they are where there is a scale."""
     if len(entry["pairs"]) < 2:
         raise InvalidFile(f"{source}: there are {len(entry['pairs'])} pairs, expected at least 2")

@@ -20,12 +20,13 @@ NEWTON = 3
 
 @functools.cache
 def polish(chosen: int) -> Callable[..., Any]:
-    """Newton's steps on the six conditions of a triad, of which the first `chosen` positions give two each.
+    """Newton's steps on the six conditions of a triad,
+    of which the first `chosen` positions give two each.
 
         |V + d_j - W a_j - Z g_j|^2 = |V|^2,      W a_j + V b_j + Z g_j = d_j where the rotation is chosen
 
-    (vectors (3, 2): W, V, Z, a, g, d (6 - chosen, 2), b (6, 2), of which the first count) -> vectors (3, 2), size of
-    the last step, of the vectors' own.
+    (vectors (3, 2): W, V, Z, a, g, d (6 - chosen, 2), b (6, 2), of which the first count) ->
+    vectors (3, 2), size of the last step, of the vectors' own.
     """
     n = 6 - chosen
 
@@ -35,10 +36,14 @@ def polish(chosen: int) -> Callable[..., Any]:
         for _ in range(NEWTON):
             J, f = _conditions(x, a, g, d, b[:chosen])
             step = solved(*triangle_of(J), f)
-            length = 1e-3 + casadi.sqrt(casadi.fmax(casadi.fmax(x[0].abs2(), x[1].abs2()), x[2].abs2()))
+            length = 1e-3 + casadi.sqrt(
+                casadi.fmax(casadi.fmax(x[0].abs2(), x[1].abs2()), x[2].abs2())
+            )
             size = casadi.sqrt(casadi.sumsqr(step)) / length
             share = casadi.fmin(1.0, 1.0 / casadi.fmax(size, 1e-300))
-            x = [z - Complex(step[2 * k], step[2 * k + 1]) * Complex(share) for k, z in enumerate(x)]
+            x = [
+                z - Complex(step[2 * k], step[2 * k + 1]) * Complex(share) for k, z in enumerate(x)
+            ]
         bounded = casadi.fmin(casadi.fmax(pairs(x), -1e150), 1e150)
         return bounded, casadi.fmin(size, 1e300)
 

@@ -1,13 +1,13 @@
 """Triad velocities: positions and velocities of a triad that are seven together.
 
-A velocity is one more position infinitely near. With T = V + d - W (a - 1) - Z (g - 1) the middle link as it is turned
-at a position, and T* likewise, it keeps its length: T T* = V V*. At a neighbour d + e v, a + e a', g + e g' the
-difference of both conditions, divided by e, is
+A velocity is one more position infinitely near. With T = V + d - W (a - 1) - Z (g - 1) the middle
+link as it is turned at a position, and T* likewise, it keeps its length: T T* = V V*. At a
+neighbour d + e v, a + e a', g + e g' the difference of both conditions, divided by e, is
 
     S T* + T S* + e S S* = 0,    S = v - W a' - Z g',    S* = v* + W* a' / (a (a + e a')) + Z* g' / (g (g + e g'))
 
-which for e = 0 is the velocity's own condition. So the start solutions of seven positions are start solutions here, and
-e goes to zero along the paths.
+which for e = 0 is the velocity's own condition. So the start solutions of seven positions are start
+solutions here, and e goes to zero along the paths.
 Source: [Mather2023] eq. 25. Corrected: it writes rotations exp(i alpha') for what are rates.
 """
 
@@ -31,7 +31,8 @@ EXACT = 1e-9
 
 @functools.cache
 def system(bases: tuple[int, ...]) -> System:
-    """Unknowns V, V*, W, W*, Z, Z*. Velocities stand at the positions `bases` (from 1), behind all positions 2 ...
+    """Unknowns V, V*, W, W*, Z, Z*. Velocities stand at the positions `bases` (from 1),
+    behind all positions 2 ...
 
     Parameters: d, d*, exp(i alpha), exp(i gamma) a position; v, v*, a', g', e a velocity.
     """
@@ -58,7 +59,9 @@ def system(bases: tuple[int, ...]) -> System:
         return rows
 
     name = f"triads, {7 - len(bases)} positions and {len(bases)} velocities"
-    return System(equations, 6, 4 * positions + 5 * len(bases), name, keys.key(__name__, "triads", bases))
+    return System(
+        equations, 6, 4 * positions + 5 * len(bases), name, keys.key(__name__, "triads", bases)
+    )
 
 
 def start_set(seven: Starts, bases: tuple[int, ...]) -> Starts:
@@ -73,12 +76,17 @@ def start_set(seven: Starts, bases: tuple[int, ...]) -> Starts:
 
 
 def vectors_of(
-    seven: Starts, bases: tuple[int, ...], d: np.ndarray, alpha: np.ndarray, gamma: np.ndarray, rates: np.ndarray
+    seven: Starts,
+    bases: tuple[int, ...],
+    d: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    rates: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(W, V, Z (..., 17, 3) [task sizes], whether real and exact (..., 17)).
 
-    d complex, alpha, gamma (..., n-1) at positions 2 ...; rates (..., m, 3): velocity, complex [task sizes], rates of
-    alpha and gamma. A velocity counts up to its size.
+    d complex, alpha, gamma (..., n-1) at positions 2 ...; rates (..., m, 3): velocity, complex
+    [task sizes], rates of alpha and gamma. A velocity counts up to its size.
     """
     turns = np.stack([np.exp(1j * alpha), np.exp(1j * gamma)], axis=-1)
     size = np.maximum(np.abs(rates).max(axis=-1, keepdims=True), 1e-300)
@@ -99,7 +107,9 @@ def vectors_of(
 
     # the middle link keeps its length: its ends' relative velocity is across it
     W, V, Z = (vectors[..., k, None] for k in range(3))
-    turned = V + d[..., None, :] - W * (turns[..., None, :, 0] - 1) - Z * (turns[..., None, :, 1] - 1)
+    turned = (
+        V + d[..., None, :] - W * (turns[..., None, :, 0] - 1) - Z * (turns[..., None, :, 1] - 1)
+    )
     middle = np.concatenate([V, turned], axis=-1)[..., [base - 1 for base in bases]]
     speed = v[..., None, :] - W * turning[..., None, :, 0] - Z * turning[..., None, :, 1]
     along = np.abs((middle.conj() * speed).real)

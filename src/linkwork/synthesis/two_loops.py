@@ -1,8 +1,10 @@
-"""Two loops: the rotations at which two compatibility linkages with one common link agree, as roots of a sextic.
+"""Two loops: the rotations at which two compatibility linkages with one common link agree,
+as roots of a sextic.
 
     |D1 + D2 x + D3 y| = |D4|,    |D1' + D2' x + D3' y| = |D4|,    |x| = |y| = 1
 
-Each, times x y, is A(x) y^2 + B(x) y + C(x) = 0. The resultant in y has degree seven and the factor x.
+Each, times x y, is A(x) y^2 + B(x) y + C(x) = 0. The resultant in y has degree seven and the factor
+x.
 Source: [Mather2023] eq. 14-19 and (A1)-(A4); the eliminant itself is what the paper avoids.
 """
 
@@ -27,7 +29,8 @@ Polynomial = list[Complex]
 
 
 def rotations(loops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(x, y) (..., 6) complex: all common solutions of loops (..., 2, 4); real answers have |x| = |y| = 1."""
+    """(x, y) (..., 6) complex: all common solutions of loops (..., 2, 4);
+    real answers have |x| = |y| = 1."""
     packed = np.ascontiguousarray(loops, dtype=complex).view(float).reshape(*loops.shape[:-2], 8, 2)
     x = iterated(*sextic()(packed))
     y = _second()(packed, x.view(float).reshape(*x.shape, 2))
@@ -55,7 +58,9 @@ def _second() -> Callable[..., Any]:
     def expressions(loops: SX, points: SX) -> SX:
         D, rotations = _of_size_one(loops), []
         for x in numbers(points):
-            (A, B, C), (A2, B2, C2) = ([_at(p, x) for p in _quadratic(half)] for half in (D[:4], D[4:]))
+            (A, B, C), (A2, B2, C2) = (
+                [_at(p, x) for p in _quadratic(half)] for half in (D[:4], D[4:])
+            )
             bottom = A * B2 - B * A2
             bottom = Complex(1e-300).where(bottom.abs2() <= 0, bottom)
             y = (C * A2 - A * C2) / bottom
@@ -78,7 +83,8 @@ def _of_size_one(loops: SX) -> list[Complex]:
 
 
 def _quadratic(D: list[Complex]) -> tuple[Polynomial, Polynomial, Polynomial]:
-    """A (degree 1), B (2), C (2) of one loop, highest power of x first; A has a leading zero for equal lengths."""
+    """A (degree 1), B (2), C (2) of one loop, highest power of x first;
+    A has a leading zero for equal lengths."""
     D1, D2, D3, D4 = D
     E1, E2, E3 = D1.conjugate(), D2.conjugate(), D3.conjugate()
     square = Complex(D1.abs2() + D2.abs2() + D3.abs2() - D4.abs2())

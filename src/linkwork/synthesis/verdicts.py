@@ -1,4 +1,5 @@
-"""Verdicts: does a linkage really go through its positions, one after another, driven from one side?
+"""Verdicts: does a linkage really go through its positions, one after another,
+driven from one side?
 
 circuit   a position that the circuit of position 1 never meets
 branch    the driver must pass a dead point between positions
@@ -17,7 +18,14 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis import circuit_verdicts, four_bar_verdicts
-from linkwork.synthesis.linkage import FOUR_BAR, Linkage, Linkages, as_linkages, known_driver, linkages
+from linkwork.synthesis.linkage import (
+    FOUR_BAR,
+    Linkage,
+    Linkages,
+    as_linkages,
+    known_driver,
+    linkages,
+)
 from linkwork.synthesis.task import PlanarTask, as_task
 
 MET = 1e-7
@@ -34,7 +42,8 @@ class Verdict(Tabular, rows="circuit"):
     transmission_min         the smallest between the first and the last position [rad]
     transmission_cycle       the smallest over the whole circuit [rad]
     rotates                  the driver goes all round
-    kind                     crank-rocker, double-crank, rocker-crank, double-rocker, triple-rocker, change point ...
+    kind                     crank-rocker, double-crank, rocker-crank, double-rocker, triple-rocker,
+                             change point ...
     reasons                  what is wrong, in words; "" where nothing is
     """
 
@@ -63,31 +72,41 @@ def check(linkage: Linkages, task: PlanarTask | None = None, driver: str | None 
     if task is not None:
         task = as_task(task, "check")
         if task.batch not in ((), linkage.batch):
-            raise InvalidInput(f"check: the tasks are a batch of {task.batch}, the linkages of {linkage.batch}")
+            raise InvalidInput(
+                f"check: the tasks are a batch of {task.batch}, the linkages of {linkage.batch}"
+            )
     if linkage.topology.name == "four-bar":
         if driver is not None:
             known_driver(driver, "check")
             linkage = linkages(FOUR_BAR[driver], linkage.points, None)
         return _four_bars(linkage, task)
     if driver is not None and driver != linkage.topology.driver:
-        linkage = linkages(circuit_verdicts.driven_by(linkage.topology, driver), linkage.points, None)
+        linkage = linkages(
+            circuit_verdicts.driven_by(linkage.topology, driver), linkage.points, None
+        )
     return _moving(Verdict(**circuit_verdicts.judge(linkage, task)))
 
 
 def better_driven(linkage: Linkages, task: PlanarTask | None = None) -> tuple[Linkages, Verdict]:
-    """Four-bars (m,) with that of their two grounded links as the crank which has the better verdict, and the verdicts.
+    """Four-bars (m,) with that of their two grounded links as the crank which has the better
+    verdict, and the verdicts.
 
     Better is one without defect, then the larger transmission angle between the positions.
     """
     linkage = as_linkages(linkage, "better_driven")
     if linkage.topology.name != "four-bar" or len(linkage.batch) != 1:
-        raise NotPossible(f'better_driven: got {linkage.batch} of "{linkage.topology.name}", expected four-bars (m,)')
+        raise NotPossible(
+            f'better_driven: got {linkage.batch} of "{linkage.topology.name}", expected '
+            "four-bars (m,)"
+        )
     moving = FOUR_BAR["crank"].moving
     turns = linkage.rotations
     if turns is not None:
         turns = turns[..., [linkage.topology.moving.index(body) for body in moving]]
     first = Linkages(FOUR_BAR["crank"], linkage.points, turns)
-    exchanged = [moving.index({"crank": "rocker", "rocker": "crank"}.get(body, body)) for body in moving]
+    exchanged = [
+        moving.index({"crank": "rocker", "rocker": "crank"}.get(body, body)) for body in moving
+    ]
     places = [first.names.index(name) for name in "DACBP"]
     points = linkage.points[:, places][:, np.argsort([first.names.index(name) for name in "ADBCP"])]
     second = Linkages(FOUR_BAR["crank"], points, None if turns is None else turns[..., exchanged])
@@ -99,7 +118,9 @@ def better_driven(linkage: Linkages, task: PlanarTask | None = None) -> tuple[Li
         return np.where(other.reshape(-1, *[1] * (np.ndim(a) - 1)), b, a)
 
     rotations = None if turns is None else chosen(turns, turns[..., exchanged])
-    fields = {name: chosen(*(getattr(v, name) for v in judged)) for name in Verdict.__dataclass_fields__}
+    fields = {
+        name: chosen(*(getattr(v, name) for v in judged)) for name in Verdict.__dataclass_fields__
+    }
     return Linkages(FOUR_BAR["crank"], chosen(first.points, points), rotations), Verdict(**fields)
 
 
@@ -127,9 +148,21 @@ def _four_bars(linkage: Linkages, task: PlanarTask | None) -> Verdict:
     none = np.zeros(count, dtype=bool)
     if task is None:
         empty = np.zeros((count, 0))
-        fields: tuple = (none, none, none, empty, cycle, cycle, rotates, kind, np.full(count, "", dtype=object))
+        fields: tuple = (
+            none,
+            none,
+            none,
+            empty,
+            cycle,
+            cycle,
+            rotates,
+            kind,
+            np.full(count, "", dtype=object),
+        )
     else:
-        fields = _at_positions(linkage, task, vectors, lengths, kind, excess, shortest, rotates, cycle)
+        fields = _at_positions(
+            linkage, task, vectors, lengths, kind, excess, shortest, rotates, cycle
+        )
     if stuck is not None:
         fields = _without(fields, stuck)
     return _moving(Verdict(*[x[0] if one else x for x in fields]))
@@ -140,8 +173,18 @@ def _without(fields: tuple, stuck: np.ndarray) -> tuple:
     held = stuck != ""
     circuit, branch, order, mu, least, cycle, rotates, kind, reasons = fields
     defects = circuit | held, branch & ~held, order & ~held
-    angles = np.where(held[:, None], 0.0, mu), np.where(held, 0.0, least), np.where(held, 0.0, cycle)
-    return (*defects, *angles, rotates & ~held, np.where(held, "none", kind), np.where(held, stuck, reasons))
+    angles = (
+        np.where(held[:, None], 0.0, mu),
+        np.where(held, 0.0, least),
+        np.where(held, 0.0, cycle),
+    )
+    return (
+        *defects,
+        *angles,
+        rotates & ~held,
+        np.where(held, "none", kind),
+        np.where(held, stuck, reasons),
+    )
 
 
 def _at_positions(
@@ -159,7 +202,10 @@ def _at_positions(
     P, alpha = circuit_verdicts.poses_of(linkage, task)
     a, b, c = four_bar_verdicts.postures(linkage, alpha, P)
     size = lengths.max(axis=-1)
-    off = np.abs(np.abs(np.stack([a, b, c], axis=-1)) - lengths[:, None, 1:]).max(axis=-1) / size[:, None]
+    off = (
+        np.abs(np.abs(np.stack([a, b, c], axis=-1)) - lengths[:, None, 1:]).max(axis=-1)
+        / size[:, None]
+    )
     missed = ~(off <= MET)
     two = (excess <= 0)[:, None]
     circuits = four_bar_verdicts.signs(g, a, b, c, shortest[:, None])
@@ -174,13 +220,18 @@ def _at_positions(
     order, travel_low, travel_high = _orders(theta, rotates, lengths)
     order = order & ~circuit & ~branch
     mu = four_bar_verdicts.folded((b.conj() * c).real / (np.abs(b) * np.abs(c)))
-    least = np.where(circuit | branch, 0.0, four_bar_verdicts.least_between(lengths, travel_low, travel_high))
+    least = np.where(
+        circuit | branch, 0.0, four_bar_verdicts.least_between(lengths, travel_low, travel_high)
+    )
     reasons = _reasons(missed, elsewhere, sides, circuit, branch, order)
     return circuit, branch, order, mu, least, cycle, rotates, kind, reasons
 
 
-def _orders(theta: np.ndarray, rotates: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(order defect, low, high of the driver's way): angles of the positions, taken in their sequence."""
+def _orders(
+    theta: np.ndarray, rotates: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(order defect, low, high of the driver's way): angles of the positions,
+    taken in their sequence."""
     turn = 2.0 * np.pi
     # all round: the way from position 1 in the positive and in the negative sense
     forth = np.mod(theta - theta[:, :1], turn)
@@ -215,7 +266,9 @@ def _reasons(
         if missed[k].any():
             text[k] = f"position {int(missed[k].argmax()) + 1} is not met by any posture"
         elif circuit[k]:
-            text[k] = f"position {int(elsewhere[k].argmax()) + 1} is on another circuit than position 1"
+            text[k] = (
+                f"position {int(elsewhere[k].argmax()) + 1} is on another circuit than position 1"
+            )
         elif branch[k]:
             other = int((sides[k] != sides[k, 0]).argmax()) + 1
             text[k] = f"the driver passes a dead point between position 1 and position {other}"

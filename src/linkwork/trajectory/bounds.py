@@ -1,4 +1,5 @@
-"""Bounds: limits of torque, acceleration and velocity along a path as rows on the path's own speed."""
+"""Bounds: limits of torque, acceleration and velocity along a path as rows on the path's own
+speed."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ from linkwork.trajectory.reachability import UNLIMITED
 
 @dataclass(frozen=True)
 class Rows:
-    """lower <= m u + c x <= upper, each (..., places, rows): torques of the joints, then accelerations if limited.
+    """lower <= m u + c x <= upper, each (..., places, rows): torques of the joints,
+    then accelerations if limited.
 
-    u = d2s/dt2, x = (ds/dt)^2;  coefficients: the torques' own;  largest (places,): of x, for the velocities
+    u = d2s/dt2, x = (ds/dt)^2;  coefficients: the torques' own;  largest (places,): of x, for the
+    velocities
     """
 
     m: np.ndarray
@@ -36,7 +39,8 @@ class Rows:
         return Rows(m, c, lower, upper, own, self.largest[places])
 
     def share(self, u: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """(..., places, rows): part of each limit that u and x (..., places) use, with the sign of the force."""
+        """(..., places, rows): part of each limit that u and x (..., places) use,
+        with the sign of the force."""
         force = self.m * u[..., None] + self.c * x[..., None]
         return force / np.where(force > 0, self.upper, -self.lower)
 
@@ -62,12 +66,14 @@ class Bounds:
             parts.append((first, second, -self.acceleration, self.acceleration))
         shape = (*k.m.shape[:-1], self.subject.nv)
         m, c, lower, upper = (
-            np.concatenate([np.broadcast_to(part[i], shape) for part in parts], axis=-1) for i in range(4)
+            np.concatenate([np.broadcast_to(part[i], shape) for part in parts], axis=-1)
+            for i in range(4)
         )
         return Rows(m, c, lower, upper, k, self._largest(first))
 
     def _largest(self, first: np.ndarray) -> np.ndarray:
-        """Largest (ds/dt)^2 that no joint's velocity limit forbids, where the path has the derivatives `first`."""
+        """Largest (ds/dt)^2 that no joint's velocity limit forbids,
+        where the path has the derivatives `first`."""
         if self.velocity is None:
             return np.full(len(first), UNLIMITED)
         rate = np.abs(first)

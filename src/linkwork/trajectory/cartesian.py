@@ -1,7 +1,7 @@
 """Cartesian motion: a frame along straight lines and arcs through poses, as coordinates over time.
 
-The way is gone through as fast as the limits of the frame allow (pace.py), joints follow by inverse kinematics, and
-where they would exceed their own limits the time is stretched.
+The way is gone through as fast as the limits of the frame allow (pace.py), joints follow by inverse
+kinematics, and where they would exceed their own limits the time is stretched.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from linkwork.trajectory.ways import Arc, Piece, cruise_of, moves_of, rounded
 RAMP = 0.25
 """Seconds in which a speed is reached where no acceleration is given."""
 LONG = 20_000
-"""Instants of a way whose search takes a second: before it begins, the farthest pose is looked at."""
+"""Instants of a way whose search takes a second: before it begins, the farthest pose is looked
+at."""
 MOST_INSTANTS = 2 * 10**6
 AN_INSTANT = 1500.0
 """Bytes: poses, rates and Jacobians, some of them twice."""
@@ -44,7 +45,8 @@ class CartesianMotion(Motion):
 
     time       (n,) [s], evenly spaced;  q (n, nq), v, a (n, nv)
     pose       (n, 4, 4) of the frame
-    slowed     by what factor limits of the joints stretched the time that limits of the frame would take
+    slowed     by what factor limits of the joints stretched the time that limits of the frame would
+               take
     singular   (k, 2) stretches of time in which the arm is near a singularity
     """
 
@@ -68,12 +70,15 @@ class CartesianMotion(Motion):
         return float(self.time[-1])
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(q, v, a), each (..., n), at times t (...) [s]: polynomials of degree five between the instants.
+        """(q, v, a), each (..., n), at times t (...) [s]:
+        polynomials of degree five between the instants.
 
         Coordinates must be as many as speeds; it stands before the start and after the end.
         """
         if self.q.shape != self.v.shape:
-            raise InvalidInput("at: q and v differ in size (quaternions), expected joints of one coordinate each")
+            raise InvalidInput(
+                "at: q and v differ in size (quaternions), expected joints of one coordinate each"
+            )
         times = finite_times(t)
         k = np.clip(np.searchsorted(self.time, times, side="right") - 1, 0, len(self.time) - 2)
         h = (self.time[k + 1] - self.time[k])[..., None]
@@ -117,7 +122,9 @@ class CartesianMotion(Motion):
         for k, other in enumerate(others):
             gap = float(np.abs(other.q[0] - whole.q[-1]).max())
             if gap > MEET:
-                raise InvalidInput(f"then: motion {k + 1} begins {gap:.3g} away from where the one before ends")
+                raise InvalidInput(
+                    f"then: motion {k + 1} begins {gap:.3g} away from where the one before ends"
+                )
             joined: dict[str, Any] = {
                 name: np.concatenate([getattr(whole, name), getattr(other, name)[1:]])
                 for name in ("q", "v", "a", "pose")
@@ -133,10 +140,12 @@ class LineOptions(TypedDict, total=False):
     """What `line` and `lines` take besides, by name.
 
     turn_speed, turn_acceleration   largest of the frame's rotation [rad/s, rad/s^2]; pi / 2 and pi
-    blend           distance from inner poses within which corners are rounded [m]; 0: the frame stops there
+    blend           distance from inner poses within which corners are rounded [m]; 0: the frame
+                    stops there
     q0              where inverse kinematics starts; left out: where the robot stands first
     jerk            largest along the way [m/s^3]; left out, accelerations jump
-    joint_limits    slow the motion down where joints would exceed their limits of speed and acceleration
+    joint_limits    slow the motion down where joints would exceed their limits of speed and
+                    acceleration
     joint_jerk      largest of the joints, a number or (nv,) [rad/s^3, m/s^3]; needs `jerk` too
     step            time between instants [s]
     """
@@ -161,11 +170,14 @@ def line(
 ) -> CartesianMotion:
     """The motion of a frame through poses, straight from one to the next.
 
-    poses           two or more: (4, 4), whatever `lw.pose` takes, or `Arc(via, end)` for a circular move; a position
-                    (3,) keeps the rotation before it. One alone: from where the frame is at q0
-    speed, acceleration             largest of the frame's origin [m/s, m/s^2]; an acceleration left out reaches the
+    poses           two or more: (4, 4), whatever `lw.pose` takes, or `Arc(via, end)` for a circular
+                    move; a position (3,) keeps the rotation before it. One alone: from where the
+                    frame is at q0
+    speed, acceleration             largest of the frame's origin [m/s, m/s^2]; an acceleration left
+                                    out reaches the
                     speed in a quarter of a second
-    options         turn_speed, turn_acceleration, blend, q0, jerk, joint_limits, joint_jerk, step: see `LineOptions`
+    options         turn_speed, turn_acceleration, blend, q0, jerk, joint_limits, joint_jerk, step:
+                    see `LineOptions`
 
     A pose that cannot be reached, or a jump to another branch, is refused with its place and time.
     """
@@ -180,11 +192,15 @@ def lines(
     acceleration: float | None = None,
     **options: Unpack[LineOptions],
 ) -> tuple[CartesianMotion, ...]:
-    """Many motions of a frame, each through its own poses; their inverse kinematics runs side by side.
+    """Many motions of a frame, each through its own poses;
+    their inverse kinematics runs side by side.
 
-    batch   of what `line` takes as poses;  q0 (nq,) for all, or (len(batch), nq);  the rest as for `line`
+    batch   of what `line` takes as poses;  q0 (nq,) for all, or (len(batch), nq);  the rest as for
+    `line`
     """
-    return _lines("lines", robot, frame, list(batch), speed, acceleration, **_known("lines", options))
+    return _lines(
+        "lines", robot, frame, list(batch), speed, acceleration, **_known("lines", options)
+    )
 
 
 def _known(who: str, options: LineOptions) -> LineOptions:
@@ -227,7 +243,9 @@ def _lines(
     if jerk is not None and number(jerk, f"{who}: jerk") <= 0.0:
         raise InvalidInput(f"{who}: jerk is {jerk}, expected a number > 0")
     if joint_jerk is not None and jerk is None:
-        raise InvalidInput(f"{who}: joint_jerk is given without jerk; expected both, as accelerations jump without")
+        raise InvalidInput(
+            f"{who}: joint_jerk is given without jerk; expected both, as accelerations jump without"
+        )
     if not batch:
         raise InvalidInput(f"{who}: the batch is empty, expected at least one list of poses")
     jerk_time = 0.0 if jerk is None else most / jerk
@@ -237,13 +255,16 @@ def _lines(
     timed = [_timed(who, poses, limits, radius, jerk_time) for poses in ways]
     tracks = _tracked(who, subject, frame, timed, start)
     names = tuple(subject.joints) if subject.nq == subject.nv else ()
-    motions = [_followed(subject, frame, parts, q, bounds) for parts, q in zip(timed, tracks, strict=True)]
+    motions = [
+        _followed(subject, frame, parts, q, bounds) for parts, q in zip(timed, tracks, strict=True)
+    ]
     return tuple(replace(motion, names=names) for motion in motions)
 
 
 @dataclass(frozen=True)
 class _Stretch:
-    """A part of the way from rest to rest: instants, poses, velocity and acceleration of the frame (n, 6)."""
+    """A part of the way from rest to rest: instants, poses,
+    velocity and acceleration of the frame (n, 6)."""
 
     time: np.ndarray
     T: np.ndarray
@@ -251,8 +272,11 @@ class _Stretch:
     change: np.ndarray
 
 
-def _timed(who: str, poses: Any, limits: dict[str, float], radius: float, jerk_time: float) -> list[_Stretch]:
-    """The way of one line, in stretches between stops; s runs over the cruising time of every piece."""
+def _timed(
+    who: str, poses: Any, limits: dict[str, float], radius: float, jerk_time: float
+) -> list[_Stretch]:
+    """The way of one line, in stretches between stops;
+    s runs over the cruising time of every piece."""
     moves = [replace(move, cruise=cruise_of(move, limits)) for move in moves_of(poses)]
     groups = rounded(moves, radius) if radius > 0.0 else [[move] for move in moves]
     stretches = []
@@ -264,7 +288,8 @@ def _timed(who: str, poses: Any, limits: dict[str, float], radius: float, jerk_t
         time = np.linspace(0.0, law.duration, count)
         s, sd, sdd = law.at(time)
         T, twist, change = _along(pieces, ends, np.clip(s, 0.0, ends[-1]), sd, sdd)
-        beyond = _beyond(twist, change, limits)  # a mean over time can pass a corner faster than the corner allows
+        # a mean over time can pass a corner faster than the corner allows
+        beyond = _beyond(twist, change, limits)
         stretches.append(_Stretch(time * beyond, T, twist / beyond, change / beyond**2))
     return stretches
 
@@ -274,7 +299,9 @@ def _instants(who: str, duration: float, step: float) -> int:
     steps = duration / step
     cure = "set speed= or step="
     if not steps < MOST_INSTANTS:
-        raise InvalidInput(f"{who}: {steps:.3g} instants, expected at most {MOST_INSTANTS:.0e}: {cure}")
+        raise InvalidInput(
+            f"{who}: {steps:.3g} instants, expected at most {MOST_INSTANTS:.0e}: {cure}"
+        )
     deadlines.check_memory(steps * AN_INSTANT, f"{who}: {steps:.3g} instants", cure)
     return max(2, math.ceil(steps) + 1)
 
@@ -282,7 +309,8 @@ def _instants(who: str, duration: float, step: float) -> int:
 def _followed(
     subject: Any, frame: str, stretches: list[_Stretch], q: np.ndarray, bounds: _JointBounds
 ) -> CartesianMotion:
-    """Rates of the joints along every stretch, and time stretched where they exceed their limits."""
+    """Rates of the joints along every stretch, and time stretched where they exceed their
+    limits."""
     parts, at = [], 0
     for x in stretches:
         rows = q[at : at + len(x.time)]
@@ -290,15 +318,19 @@ def _followed(
         v, a = rates_along(subject, frame, x.time, rows, x.twist, x.change)
         slowed = bounds.excess(x.time, v, a)
         time, v, a = x.time * slowed, v / slowed, a / slowed**2
-        parts.append(CartesianMotion(time, rows, v, a, x.T, slowed, singular_stretches(subject, frame, rows, time)))
+        parts.append(
+            CartesianMotion(
+                time, rows, v, a, x.T, slowed, singular_stretches(subject, frame, rows, time)
+            )
+        )
     return parts[0].extended(parts[1:])
 
 
 def _pace(pieces: list[Piece], limits: dict[str, float], jerk_time: float) -> Pace:
     """s(t): speed at most 1, and in curves no more than their bend allows.
 
-    Along a piece of length l and cruising time w the frame's acceleration is (l / w) sdd; a curve adds |p''| sd^2 / w^2
-    across. Where both act each gets the share 1 / sqrt(2).
+    Along a piece of length l and cruising time w the frame's acceleration is (l / w) sdd; a curve
+    adds |p''| sd^2 / w^2 across. Where both act each gets the share 1 / sqrt(2).
     """
     fastest, sharpest = [], []
     for p in pieces:
@@ -309,7 +341,9 @@ def _pace(pieces: list[Piece], limits: dict[str, float], jerk_time: float) -> Pa
         twisted = np.linalg.norm(x.dw, axis=1).max() / p.cruise**2
         part = math.sqrt(0.5) if max(across, twisted) > 0.0 else 1.0
         bends = ((across, limits["acceleration"]), (twisted, limits["turn_acceleration"]))
-        fastest.append(min([1.0, *(math.sqrt(part * most / bend) for bend, most in bends if bend > 0.0)]))
+        fastest.append(
+            min([1.0, *(math.sqrt(part * most / bend) for bend, most in bends if bend > 0.0)])
+        )
         ramps = ((along, limits["acceleration"]), (about, limits["turn_acceleration"]))
         sharpest.append(min(part * most / rate for rate, most in ramps if rate > 0.0))
     widths = np.array([p.cruise for p in pieces])
@@ -319,7 +353,8 @@ def _pace(pieces: list[Piece], limits: dict[str, float], jerk_time: float) -> Pa
 def _along(
     pieces: list[Piece], ends: np.ndarray, s: np.ndarray, sd: np.ndarray, sdd: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Poses (n, 4, 4) of the frame, its velocity and acceleration (n, 6), world axes, linear first."""
+    """Poses (n, 4, 4) of the frame, its velocity and acceleration (n, 6), world axes, linear
+    first."""
     T, twist, change = np.zeros((len(s), 4, 4)), np.zeros((len(s), 6)), np.zeros((len(s), 6))
     T[:, 3, 3] = 1.0
     which = np.clip(np.searchsorted(ends, s, side="right") - 1, 0, len(pieces) - 1)
@@ -339,7 +374,10 @@ def _beyond(twist: np.ndarray, change: np.ndarray, limits: dict[str, float]) -> 
     """By what factor time must be stretched so that the frame keeps its limits; at least 1."""
     largest = lambda x: float(np.linalg.norm(x, axis=1).max())
     speeds = (largest(twist[:, :3]) / limits["speed"], largest(twist[:, 3:]) / limits["turn_speed"])
-    ramps = (largest(change[:, :3]) / limits["acceleration"], largest(change[:, 3:]) / limits["turn_acceleration"])
+    ramps = (
+        largest(change[:, :3]) / limits["acceleration"],
+        largest(change[:, 3:]) / limits["turn_acceleration"],
+    )
     factor = max(*speeds, *(math.sqrt(x) for x in ramps))
     return factor if factor > 1.0 + 1e-9 else 1.0
 
@@ -349,24 +387,42 @@ def _starts(who: str, subject: Any, count: int, q0: ArrayLike | None) -> np.ndar
     shapes = ((subject.nq,), (count, subject.nq))
     start = home(subject) if q0 is None else as_doubles(q0, f"{who}: q0")
     if start.shape not in shapes:
-        raise InvalidInput(f"{who}: q0 has shape {start.shape}, expected {shapes[0] if count == 1 else shapes}")
+        raise InvalidInput(
+            f"{who}: q0 has shape {start.shape}, expected {shapes[0] if count == 1 else shapes}"
+        )
     return np.broadcast_to(finite(start, start.shape, f"{who}: q0"), shapes[1])
 
 
 def _from(subject: Any, frame: str, poses: Any, q: np.ndarray) -> list[Any]:
     """What `line` takes as poses, as a list; before one alone stands where the frame is."""
     shape = () if isinstance(poses, Sequence) else np.shape(matrix_of(poses))
-    position = isinstance(poses, Sequence) and len(poses) == 3 and all(isinstance(x, int | float) for x in poses)
+    position = (
+        isinstance(poses, Sequence)
+        and len(poses) == 3
+        and all(isinstance(x, int | float) for x in poses)
+    )
     one = position or isinstance(poses, Arc) or shape in ((4, 4), (3,))
     entries = [poses] if one else list(poses)
-    return entries if len(entries) != 1 else [quantities.evaluate(subject, "pose", {"q": q}, frame), *entries]
+    return (
+        entries
+        if len(entries) != 1
+        else [quantities.evaluate(subject, "pose", {"q": q}, frame), *entries]
+    )
 
 
-def _tracked(who: str, subject: Any, frame: str, timed: list[list[_Stretch]], start: np.ndarray) -> list[np.ndarray]:
-    """Coordinates along all poses of every line: the first by a search from its start, then each from the last."""
-    ways = [np.concatenate([x.T[1 if k else 0 :] for k, x in enumerate(stretches)]) for stretches in timed]
+def _tracked(
+    who: str, subject: Any, frame: str, timed: list[list[_Stretch]], start: np.ndarray
+) -> list[np.ndarray]:
+    """Coordinates along all poses of every line: the first by a search from its start,
+    then each from the last."""
+    ways = [
+        np.concatenate([x.T[1 if k else 0 :] for k, x in enumerate(stretches)])
+        for stretches in timed
+    ]
     longest = max(len(T) for T in ways)
-    padded = np.stack([np.concatenate([T, np.repeat(T[-1:], longest - len(T), axis=0)]) for T in ways])
+    padded = np.stack(
+        [np.concatenate([T, np.repeat(T[-1:], longest - len(T), axis=0)]) for T in ways]
+    )
     first = inverse_kinematics(subject, padded[:, 0], frame, start, "auto", {})
     for k in np.flatnonzero(~np.asarray(first.success)).tolist():
         reason = first.explain(first, (k,))
@@ -378,16 +434,20 @@ def _tracked(who: str, subject: Any, frame: str, timed: list[list[_Stretch]], st
         if not success[: len(T)].all():
             i = int(np.argmin(success))
             reason = tracks.explain(tracks, (k, i))  # of one pose: a long way has a million
-            time = np.concatenate([[0.0], *(x.time[1:] + _before(timed[k], n) for n, x in enumerate(timed[k]))])
+            time = np.concatenate(
+                [[0.0], *(x.time[1:] + _before(timed[k], n) for n, x in enumerate(timed[k]))]
+            )
             place = np.array2string(T[i, :3, 3], precision=4)
             raise NotPossible(
-                f"{_named(who, k)}: no way on at {place} m, {time[i]:.4g} s of {time[-1]:.4g} s: {reason}"
+                f"{_named(who, k)}: no way on at {place} m, {time[i]:.4g} s of {time[-1]:.4g} s: "
+                f"{reason}"
             )
     return [np.asarray(q)[: len(T)] for q, T in zip(tracks.q, ways, strict=True)]
 
 
 def _refuse_beyond_reach(who: str, subject: Any, frame: str, ways: list[np.ndarray]) -> None:
-    """No way leads to a pose further away than the chain is long: said before the way is searched pose by pose."""
+    """No way leads to a pose further away than the chain is long:
+    said before the way is searched pose by pose."""
     farthest = [int(np.argmax(np.linalg.norm(T[:, :3, 3] - T[0, :3, 3], axis=1))) for T in ways]
     poses = np.stack([T[i] for T, i in zip(ways, farthest, strict=True)])
     answer = inverse_kinematics(subject, poses, frame, None, "auto", {})
@@ -414,7 +474,9 @@ class _JointBounds:
     jerk: np.ndarray
 
     @staticmethod
-    def of(who: str, subject: Any, joint_limits: bool, joint_jerk: ArrayLike | None) -> _JointBounds:
+    def of(
+        who: str, subject: Any, joint_limits: bool, joint_jerk: ArrayLike | None
+    ) -> _JointBounds:
         free = np.full(subject.nv, np.inf)
         jerk = free
         if joint_jerk is not None:
@@ -424,21 +486,33 @@ class _JointBounds:
         if not flag(joint_limits, f"{who}: joint_limits"):
             return _JointBounds(free, free, jerk)
         limits = configurations.limits(subject)
-        most = [np.where(np.asarray(x) > 0.0, x, np.inf) for x in (limits.velocity, limits.acceleration)]
+        most = [
+            np.where(np.asarray(x) > 0.0, x, np.inf) for x in (limits.velocity, limits.acceleration)
+        ]
         return _JointBounds(most[0], most[1], jerk)
 
     def excess(self, time: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
         """By what factor time must be stretched so that all are kept; at least 1."""
         change = np.diff(a, axis=0) / np.diff(time)[:, None]
         factors = [1.0]
-        for values, most, order in ((v, self.speed, 1), (a, self.acceleration, 2), (change, self.jerk, 3)):
+        for values, most, order in (
+            (v, self.speed, 1),
+            (a, self.acceleration, 2),
+            (change, self.jerk, 3),
+        ):
             worst = float((np.abs(values) / most).max(initial=0.0))
             factors.append(worst ** (1.0 / order))
         return max(factors)
 
 
 def _quintic(
-    u: np.ndarray, q0: np.ndarray, v0: np.ndarray, a0: np.ndarray, q1: np.ndarray, v1: np.ndarray, a1: np.ndarray
+    u: np.ndarray,
+    q0: np.ndarray,
+    v0: np.ndarray,
+    a0: np.ndarray,
+    q1: np.ndarray,
+    v1: np.ndarray,
+    a1: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values and first two derivatives at u of the polynomial with these at u = 0 and u = 1."""
     d, e, f = q1 - q0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0

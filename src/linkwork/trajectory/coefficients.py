@@ -32,7 +32,10 @@ class PathCoefficients(Tabular, rows="m", within=1):
 
     def torque(self, speed: ArrayLike, acceleration: ArrayLike) -> np.ndarray:
         """Joint forces for sd and sdd (..., points)."""
-        sd, sdd = finite_doubles(speed, "torque: speed"), finite_doubles(acceleration, "torque: acceleration")
+        sd, sdd = (
+            finite_doubles(speed, "torque: speed"),
+            finite_doubles(acceleration, "torque: acceleration"),
+        )
         sd, sdd = sd[..., None], sdd[..., None]
         return self.m * sdd + self.c * sd**2 + self.d
 
@@ -44,10 +47,11 @@ def path_coefficients(
     payload: Payload | Sequence[Payload] | None = None,
     method: str = "newton_euler",
 ) -> PathCoefficients:
-    """m, c, d at the places s (points,) of a path; with a batch of payloads (...) they are (..., points, nv).
+    """m, c, d at the places s (points,) of a path;
+    with a batch of payloads (...) they are (..., points, nv).
 
-    "newton_euler": m and c are inverse dynamics of (0, q') and (q', q'') without gravity: linear in the joints.
-    "christoffel": the paper's route over mass matrix and symbols; the same numbers.
+    "newton_euler": m and c are inverse dynamics of (0, q') and (q', q'') without gravity: linear in
+    the joints. "christoffel": the paper's route over mass matrix and symbols; the same numbers.
     """
     subject, at = subject_of(robot, "path_coefficients"), as_doubles(s, "path_coefficients: s")
     choice(method, ("newton_euler", "christoffel"), "path_coefficients: method")
@@ -63,7 +67,9 @@ def path_coefficients(
     curved = np.einsum("...kij,...i,...j->...k", symbols, first, first)
     straight = (np.einsum("...kj,...j->...k", M, x) for x in (first, second))
     m, c = next(straight), next(straight) + curved
-    return PathCoefficients(m, c, quantities.evaluate(subject, "gravity_torque", {"q": q}, payload=loads))
+    return PathCoefficients(
+        m, c, quantities.evaluate(subject, "gravity_torque", {"q": q}, payload=loads)
+    )
 
 
 def coefficients_of(
@@ -73,24 +79,31 @@ def coefficients_of(
     second: np.ndarray,
     payload: Payload | Sequence[Payload] | None = None,
 ) -> PathCoefficients:
-    """m, c, d where a path has the configurations q (points, nv) and the derivatives `first` and `second` by s."""
+    """m, c, d where a path has the configurations q (points, nv) and the derivatives `first` and
+    `second` by s."""
     values = {"q": q, "v": first, "a": second}
     loads = _beside_points(payload)
-    return PathCoefficients(*quantities.evaluate(subject, "path_coefficients", values, payload=loads))
+    return PathCoefficients(
+        *quantities.evaluate(subject, "path_coefficients", values, payload=loads)
+    )
 
 
 def check_fits(subject: Subject, path: Path, who: str) -> None:
     """A path has one coordinate a degree of freedom, and as many as the robot."""
     name = subject.model.name
     if not isinstance(path, Path):
-        raise InvalidInput(f"{who}: path is {type(path).__name__}, expected a Path: Path.through(waypoints)")
+        raise InvalidInput(
+            f"{who}: path is {type(path).__name__}, expected a Path: Path.through(waypoints)"
+        )
     if subject.nq != subject.nv:
         raise NotPossible(
-            f'{who}: robot "{name}" has ball or floating joints; a path through their quaternions is no curve q(s)'
+            f'{who}: robot "{name}" has ball or floating joints; a path through their quaternions '
+            "is no curve q(s)"
         )
     if path.size != subject.nq:
         raise InvalidInput(
-            f'{who}: path has {path.size} coordinates, expected {subject.nq}: robot "{name}" has nq = {subject.nq}'
+            f'{who}: path has {path.size} coordinates, expected {subject.nq}: robot "{name}" has '
+            f"nq = {subject.nq}"
         )
 
 
@@ -102,5 +115,9 @@ def _beside_points(payload: Payload | Sequence[Payload] | None) -> list[Payload]
     spread = []
     for load in loads:
         mass, com, inertia = (np.asarray(x, dtype=float) for x in load.arrays())
-        spread.append(replace(load, mass=mass[..., None], com=com[..., None, :], inertia=inertia[..., None, :, :]))
+        spread.append(
+            replace(
+                load, mass=mass[..., None], com=com[..., None, :], inertia=inertia[..., None, :, :]
+            )
+        )
     return spread

@@ -1,7 +1,8 @@
-"""Jerk-limited motion from any state to any other, by Ruckig: once, or again in every cycle of a controller.
+"""Jerk-limited motion from any state to any other, by Ruckig: once,
+or again in every cycle of a controller.
 
-Profiles of seven phases of constant jerk, the fastest there are, are Ruckig's [Berscheid2021]; here they are
-motions like all others. Needs the extra "replan".
+Profiles of seven phases of constant jerk, the fastest there are, are Ruckig's [Berscheid2021]; here
+they are motions like all others. Needs the extra "replan".
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class JerkLimited(Motion):
         return float(self.profile.duration)
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(q, v, a), each (..., n), at times t (...) [s]; after the end it goes on with its last speed."""
+        """(q, v, a), each (..., n), at times t (...) [s];
+        after the end it goes on with its last speed."""
         times = finite_times(t)
         states = np.array([self.profile.at_time(max(float(x), 0.0)) for x in times.ravel()])
         q, v, a = np.moveaxis(states.reshape(*times.shape, 3, self.size), -2, 0)
@@ -53,7 +55,8 @@ def jerk_limited(
     start_acceleration: ArrayLike | None = None,
     end_velocity: ArrayLike | None = None,
 ) -> JerkLimited:
-    """The fastest motion between two states with limited jerk; all joints take as long as the slowest.
+    """The fastest motion between two states with limited jerk;
+    all joints take as long as the slowest.
 
     start, end                         (n,) [rad, m]
     velocity, acceleration, jerk       largest, numbers or (n,)
@@ -62,7 +65,9 @@ def jerk_limited(
     who = "jerk_limited"
     first, last = as_doubles(start, f"{who}: start"), as_doubles(end, f"{who}: end")
     if first.ndim != 1 or first.shape != last.shape or not len(first):
-        raise InvalidInput(f"{who}: start has shape {first.shape}, end {last.shape}, expected two of one length")
+        raise InvalidInput(
+            f"{who}: start has shape {first.shape}, end {last.shape}, expected two of one length"
+        )
     n = len(first)
     order = _order(who, n, velocity, acceleration, jerk)
     order.current_position = finite(first, (n,), f"{who}: start")
@@ -79,11 +84,13 @@ def jerk_limited(
 class Follower:
     """A setpoint that runs after targets which may jump in any cycle, with limited jerk.
 
-    robot   its limits of speed and, where it has them, of acceleration count unless others are given
+    robot   its limits of speed and, where it has them, of acceleration count unless others are
+            given
     q       (nq,) where it starts, at rest
     step    [s] of a cycle
 
-    `follower.update(target)` gives q, v, a for the next cycle; `follower.reached` says whether the target is there.
+    `follower.update(target)` gives q, v, a for the next cycle; `follower.reached` says whether the
+    target is there.
     """
 
     def __init__(
@@ -97,7 +104,9 @@ class Follower:
     ) -> None:
         subject = subject_of(robot, "Follower")
         if subject.nq != subject.nv:
-            raise NotPossible(f"Follower: the robot has nq = {subject.nq}, nv = {subject.nv}, expected equal ones")
+            raise NotPossible(
+                f"Follower: the robot has nq = {subject.nq}, nv = {subject.nv}, expected equal ones"
+            )
         n = subject.nq
         limits = configurations.limits(subject)
         if number(step, "Follower: step") <= 0.0:
@@ -106,7 +115,9 @@ class Follower:
         ramps = limits.acceleration if acceleration is None else acceleration
         for name, values in (("velocity", speeds), ("acceleration", ramps)):
             if not np.isfinite(as_doubles(values, f"Follower: {name}")).all():
-                raise InvalidInput(f"Follower: the robot limits no {name} of some joints, expected {name}=")
+                raise InvalidInput(
+                    f"Follower: the robot limits no {name} of some joints, expected {name}="
+                )
         ruckig = _ruckig()
         self.step, self.n = float(step), n
         self._order = _order("Follower", n, speeds, ramps, jerk)
@@ -122,13 +133,15 @@ class Follower:
         """(q, v, a), each (n,), of the last cycle."""
         order = self._order
         return tuple(  # type: ignore[return-value]
-            np.array(x) for x in (order.current_position, order.current_velocity, order.current_acceleration)
+            np.array(x)
+            for x in (order.current_position, order.current_velocity, order.current_acceleration)
         )
 
     def update(
         self, target: ArrayLike, target_velocity: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """One cycle on the way to a target (n,), at which it shall have a velocity (n,): (q, v, a), each (n,)."""
+        """One cycle on the way to a target (n,), at which it shall have a velocity (n,): (q, v, a),
+        each (n,)."""
         order = self._order
         order.target_position = finite(target, (self.n,), "update: target")
         order.target_velocity = _rate("update", "target_velocity", target_velocity, self.n)
@@ -142,8 +155,14 @@ def _order(who: str, n: int, velocity: ArrayLike, acceleration: ArrayLike, jerk:
     order = _ruckig().InputParameter(n)
     for name, limit in (("velocity", velocity), ("acceleration", acceleration), ("jerk", jerk)):
         values = as_doubles(limit, f"{who}: {name}")
-        if values.shape not in ((), (n,)) or not (values > 0).all() or not np.isfinite(values).all():
-            raise InvalidInput(f"{who}: {name} is {values.tolist()}, expected a positive number or {n} of them")
+        if (
+            values.shape not in ((), (n,))
+            or not (values > 0).all()
+            or not np.isfinite(values).all()
+        ):
+            raise InvalidInput(
+                f"{who}: {name} is {values.tolist()}, expected a positive number or {n} of them"
+            )
         setattr(order, f"max_{name}", np.broadcast_to(values, (n,)).tolist())
     return order
 
@@ -156,10 +175,14 @@ def _asked(who: str, order: Any, work: Callable[[], Any]) -> Any:
     """Ruckig's answer; what it refuses is said in our words."""
     pairs = (("target_velocity", "max_velocity"), ("current_acceleration", "max_acceleration"))
     for limit, largest in pairs:
-        for k, (x, most) in enumerate(zip(getattr(order, limit), getattr(order, largest), strict=True)):
+        for k, (x, most) in enumerate(
+            zip(getattr(order, limit), getattr(order, largest), strict=True)
+        ):
             if abs(x) > most:
                 words = limit.replace("_", " ")
-                raise InvalidInput(f"{who}: {words} of coordinate {k} is {x:g}, expected at most {most:g}")
+                raise InvalidInput(
+                    f"{who}: {words} of coordinate {k} is {x:g}, expected at most {most:g}"
+                )
     ruckig = _ruckig()
     try:
         result = work()

@@ -1,4 +1,5 @@
-"""Rates of the joints along a line: what they do while the frame does what it shall, and where that is hard.
+"""Rates of the joints along a line: what they do while the frame does what it shall,
+and where that is hard.
 
 Long lines are differentiated in rounds, between which Ctrl-C and limits of time are heard.
 """
@@ -13,15 +14,18 @@ from linkwork import deadlines, quantities
 from linkwork.actuation.rates import with_rates
 
 SINGULAR = 0.02
-"""A direction in which the frame moves this little for a unit of joint speed (of the largest) is told as singular."""
+"""A direction in which the frame moves this little for a unit of joint speed (of the largest) is
+told as singular."""
 ROUND, MARGIN = 20_000, 64
-"""Instants that are differentiated without a look at the clock, and those beside them that a spline needs."""
+"""Instants that are differentiated without a look at the clock,
+and those beside them that a spline needs."""
 
 
 def rates_along(
     subject: Any, frame: str, time: np.ndarray, q: np.ndarray, twist: np.ndarray, change: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """v and a (n, nv): splines of q, corrected to what the frame does exactly; a free motion keeps the splines' part.
+    """v and a (n, nv): splines of q, corrected to what the frame does exactly;
+    a free motion keeps the splines' part.
 
     J v = twist,  J a + Jd v = change
     """
@@ -41,7 +45,8 @@ def rates_along(
 
 
 def singular_stretches(subject: Any, frame: str, q: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Stretches of time (k, 2) in which the smallest singular value of the Jacobian is small beside the largest."""
+    """Stretches of time (k, 2) in which the smallest singular value of the Jacobian is small beside
+    the largest."""
     near = np.zeros(len(q) + 2, dtype=bool)  # with a row before the first and one after the last
     for some in deadlines.rounds(len(q), ROUND):
         J = quantities.evaluate(subject, "jacobian", {"q": q[some]}, frame)

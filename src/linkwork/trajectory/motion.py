@@ -1,4 +1,5 @@
-"""Motion: what every motion over time can do, whatever made it: be asked, be sampled, be followed by another."""
+"""Motion: what every motion over time can do, whatever made it: be asked, be sampled,
+be followed by another."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class Motion(Tabular):
 
     duration: Any
     names: tuple[str, ...] = ()
-    """Of the coordinates, where a robot gave them; columns of tables are then "q.elbow" instead of "q[2]"."""
+    """Of the coordinates, where a robot gave them;
+    columns of tables are then "q.elbow" instead of "q[2]"."""
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(q, v, a), each (..., n), at times t (...) [s]."""
@@ -62,10 +64,11 @@ class Motion(Tabular):
         return columns
 
     def then(self, *others: Motion, pause: float = 0.0) -> Motion:
-        """This motion, and others after it, with a pause [s] between; each begins where the last ends.
+        """This motion, and others after it, with a pause [s] between;
+        each begins where the last ends.
 
-        What meets is position and speed; where a robot shall not stop, one path is timed as a whole instead
-        (`Path.then`, `minimum_time`).
+        What meets is position and speed; where a robot shall not stop, one path is timed as a whole
+        instead (`Path.then`, `minimum_time`).
         """
         if number(pause, "then: pause") < 0.0:
             raise InvalidInput(f"then: pause is {pause}, expected a time >= 0 s")

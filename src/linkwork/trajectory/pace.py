@@ -1,9 +1,11 @@
-"""Pace: how fast a way may be gone through, from rest to rest, by the largest speed and acceleration of each piece.
+"""Pace: how fast a way may be gone through, from rest to rest,
+by the largest speed and acceleration of each piece.
 
-    x = sd^2:  x_(i+1) <= x_i + 2 A ds  forward,  x_i <= x_(i+1) + 2 A ds  backward,  x <= V(s)^2 everywhere
+    x = sd^2:  x_(i+1) <= x_i + 2 A ds  forward,  x_i <= x_(i+1) + 2 A ds  backward,  x <= V(s)^2
+    everywhere
 
-Jerk is limited by a moving mean over the time acceleration / jerk, which turns ramps of speed into S-curves and leaves
-the way as it is.
+Jerk is limited by a moving mean over the time acceleration / jerk, which turns ramps of speed into
+S-curves and leaves the way as it is.
 """
 
 from __future__ import annotations
@@ -52,11 +54,19 @@ class Pace:
         after = np.maximum(time - self.t[-1], 0.0)
         S = self.S[k] + s * h + sd * h**2 / 2 + sdd * h**3 / 6 + after * self.s[-1]
         moving = (time >= 0.0) & (time <= self.t[-1])
-        return s + sd * h + sdd * h**2 / 2, np.where(moving, sd + sdd * h, 0.0), np.where(moving, sdd, 0.0), S
+        return (
+            s + sd * h + sdd * h**2 / 2,
+            np.where(moving, sd + sdd * h, 0.0),
+            np.where(moving, sdd, 0.0),
+            S,
+        )
 
 
-def pace(widths: np.ndarray, fastest: np.ndarray, sharpest: np.ndarray, jerk_time: float = 0.0) -> Pace:
-    """The quickest pace over pieces of these widths in s, each with its largest speed sd and acceleration sdd."""
+def pace(
+    widths: np.ndarray, fastest: np.ndarray, sharpest: np.ndarray, jerk_time: float = 0.0
+) -> Pace:
+    """The quickest pace over pieces of these widths in s,
+    each with its largest speed sd and acceleration sdd."""
     pieces = [np.linspace(0.0, w, POINTS + 1)[1:] for w in widths]
     ends = np.concatenate([[0.0], np.cumsum(widths)])
     s = np.concatenate([[0.0], *(e + p for e, p in zip(ends, pieces, strict=False))])

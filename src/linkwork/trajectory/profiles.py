@@ -18,7 +18,8 @@ Law = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, repr=False)
 class PointToPoint(Motion):
-    """Rest to rest from `start` to `end`: every joint j follows its law for durations[j] seconds and then stands.
+    """Rest to rest from `start` to `end`: every joint j follows its law for durations[j] seconds
+    and then stands.
 
     `at(t)` gives q, v, a; `duration` is the longest of `durations`.
     """
@@ -37,7 +38,8 @@ class PointToPoint(Motion):
         return float(self.durations.max(initial=0.0))
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(q, v, a), each (..., n), at times t (...) [s]; before the start and after the end the joints stand."""
+        """(q, v, a), each (..., n), at times t (...) [s];
+        before the start and after the end the joints stand."""
         times = finite_times(t)
         q, v, a = (np.zeros((*times.shape, len(self.start))) for _ in range(3))
         for j, (T, law) in enumerate(zip(self.durations, self.laws, strict=True)):
@@ -52,7 +54,8 @@ class PointToPoint(Motion):
         return q, v, a
 
 
-# Coefficients of u^0, u^1, ... of the unit polynomial, and the peaks of its first three derivatives.
+# Coefficients of u^0, u^1, ... of the unit polynomial,
+# and the peaks of its first three derivatives.
 _CUBIC = ((0, 0, 3, -2), (1.5, 6.0, 12.0))
 _QUINTIC = ((0, 0, 0, 10, -15, 6), (1.875, 10 / math.sqrt(3), 60.0))
 _SEPTIC = ((0, 0, 0, 0, 35, -84, 70, -20), (2.1875, 84 / (5 * math.sqrt(5)), 52.5))
@@ -66,8 +69,11 @@ def cubic(
     duration: float | None = None,
     synchronised: bool = True,
 ) -> PointToPoint:
-    """Third degree: velocity starts and ends at zero, acceleration jumps. Limits (n,) or numbers; see `quintic`."""
-    return _polynomial("cubic", _CUBIC, start, end, (velocity, acceleration, None), duration, synchronised)
+    """Third degree: velocity starts and ends at zero, acceleration jumps. Limits (n,) or numbers;
+    see `quintic`."""
+    return _polynomial(
+        "cubic", _CUBIC, start, end, (velocity, acceleration, None), duration, synchronised
+    )
 
 
 def quintic(
@@ -81,11 +87,14 @@ def quintic(
 ) -> PointToPoint:
     """Fifth degree: velocity and acceleration start and end at zero.
 
-    velocity, acceleration, jerk   largest allowed, numbers or (n,); the shortest duration that keeps all is taken
+    velocity, acceleration, jerk   largest allowed, numbers or (n,); the shortest duration that
+                                   keeps all is taken
     duration       instead of limits, or longer than they need
     synchronised   all joints take as long as the slowest; otherwise each its own shortest time
     """
-    return _polynomial("quintic", _QUINTIC, start, end, (velocity, acceleration, jerk), duration, synchronised)
+    return _polynomial(
+        "quintic", _QUINTIC, start, end, (velocity, acceleration, jerk), duration, synchronised
+    )
 
 
 def septic(
@@ -98,7 +107,9 @@ def septic(
     synchronised: bool = True,
 ) -> PointToPoint:
     """Seventh degree: velocity, acceleration and jerk start and end at zero. See `quintic`."""
-    return _polynomial("septic", _SEPTIC, start, end, (velocity, acceleration, jerk), duration, synchronised)
+    return _polynomial(
+        "septic", _SEPTIC, start, end, (velocity, acceleration, jerk), duration, synchronised
+    )
 
 
 def trapezoid(
@@ -109,11 +120,13 @@ def trapezoid(
     duration: float | None = None,
     synchronised: bool = True,
 ) -> PointToPoint:
-    """Constant acceleration, constant velocity, constant braking; a triangle if the velocity is never reached.
+    """Constant acceleration, constant velocity, constant braking;
+    a triangle if the velocity is never reached.
 
         T = way / v + v / a    or    2 sqrt(way / a)   if v^2 > way a
 
-    Synchronised joints share the time law of the slowest, so that the way is straight in joint space.
+    Synchronised joints share the time law of the slowest, so that the way is straight in joint
+    space.
     """
     a, b = _ways("trapezoid", start, end)
     v = _limit("trapezoid", "velocity", velocity, len(a))
@@ -125,11 +138,14 @@ def trapezoid(
     if flag(synchronised, "trapezoid: synchronised") and moving.any():
         v, w = np.full(len(a), v[moving].min()), np.full(len(a), w[moving].min())
     if not np.isfinite(w[moving]).all():
-        raise InvalidInput(f"trapezoid: acceleration is {np.asarray(acceleration).tolist()}, expected a finite one")
+        raise InvalidInput(
+            f"trapezoid: acceleration is {np.asarray(acceleration).tolist()}, expected a finite one"
+        )
     v = np.minimum(v, np.sqrt(w))
     shortest = np.where(moving, 1 / v + v / w, 0.0)
     durations = _durations("trapezoid", shortest, duration, synchronised)
-    ramps = v / w / (1 / v + v / w)  # share of the time that each ramp takes; a longer duration keeps the shape
+    # share of the time that each ramp takes; a longer duration keeps the shape
+    ramps = v / w / (1 / v + v / w)
     laws = [_trapezoid_law(float(ramp)) for ramp in ramps]
     return PointToPoint(a, b, durations, tuple(laws))
 
@@ -172,7 +188,9 @@ def _polynomial(
         raise InvalidInput(f"{who}: neither limits nor a duration are given, expected one of them")
     free = np.flatnonzero((way > 0) & (shortest == 0))
     if duration is None and len(free) and (not synchronised or not shortest.any()):
-        raise InvalidInput(f"{who}: nothing limits coordinate {free[0]}, expected a limit or a duration")
+        raise InvalidInput(
+            f"{who}: nothing limits coordinate {free[0]}, expected a limit or a duration"
+        )
     p = np.polynomial.Polynomial(coefficients)
     first, second = p.deriv(1), p.deriv(2)
     durations = _durations(who, shortest, duration, synchronised)
@@ -183,7 +201,8 @@ def _ways(who: str, start: ArrayLike, end: ArrayLike) -> tuple[np.ndarray, np.nd
     a, b = as_doubles(start, f"{who}: start"), as_doubles(end, f"{who}: end")
     if a.ndim != 1 or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
         raise InvalidInput(
-            f"{who}: start has shape {a.shape}, end {b.shape}, expected two configurations of one length"
+            f"{who}: start has shape {a.shape}, end {b.shape}, expected two configurations of "
+            "one length"
         )
     return a, b
 
@@ -191,11 +210,15 @@ def _ways(who: str, start: ArrayLike, end: ArrayLike) -> tuple[np.ndarray, np.nd
 def _limit(who: str, name: str, limit: ArrayLike, n: int) -> np.ndarray:
     values = as_doubles(limit, f"{who}: {name}")
     if values.shape not in ((), (n,)) or not (values > 0).all():
-        raise InvalidInput(f"{who}: {name} is {values.tolist()}, expected a positive number or {n} of them")
+        raise InvalidInput(
+            f"{who}: {name} is {values.tolist()}, expected a positive number or {n} of them"
+        )
     return np.broadcast_to(values, (n,))
 
 
-def _durations(who: str, shortest: np.ndarray, duration: float | None, synchronised: bool) -> np.ndarray:
+def _durations(
+    who: str, shortest: np.ndarray, duration: float | None, synchronised: bool
+) -> np.ndarray:
     longest = float(shortest.max(initial=0.0))
     synchronised = flag(synchronised, f"{who}: synchronised")
     if duration is None:
@@ -204,5 +227,7 @@ def _durations(who: str, shortest: np.ndarray, duration: float | None, synchroni
     if T <= 0:
         raise InvalidInput(f"{who}: duration is {duration}, expected a positive time in seconds")
     if T < longest * (1 - 1e-12):
-        raise InvalidInput(f"{who}: duration is {duration}, expected at least {longest:.6g} s by the limits")
+        raise InvalidInput(
+            f"{who}: duration is {duration}, expected at least {longest:.6g} s by the limits"
+        )
     return np.full(len(shortest), T)

@@ -1,7 +1,9 @@
-"""Ways: what a frame goes along, piece by piece: straight lines, arcs, and parabolas at rounded corners.
+"""Ways: what a frame goes along, piece by piece: straight lines, arcs,
+and parabolas at rounded corners.
 
-Between two poses the position goes straight (or along a circle) and the rotation turns about one axis, the short way.
-Corners may be rounded: within `blend` of a pose the way is a parabola, whose ends are met with equal speed,
+Between two poses the position goes straight (or along a circle) and the rotation turns about one
+axis, the short way. Corners may be rounded: within `blend` of a pose the way is a parabola, whose
+ends are met with equal speed,
 
     p(u) = (1-u)^2 p_in + 2 u (1-u) p_corner + u^2 p_out
     R(u) = R_corner exp((1-u)^2 log(R_corner' R_in)) exp(u^2 log(R_corner' R_out))
@@ -33,7 +35,8 @@ class Arc:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a piece is at shares u (n,): position, rotation, and derivatives by u of both (the turn in world axes)."""
+    """Where a piece is at shares u (n,): position, rotation,
+    and derivatives by u of both (the turn in world axes)."""
 
     p: np.ndarray
     R: np.ndarray
@@ -45,19 +48,24 @@ class Place:
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of the way at a share u of it: its length [m], its turn [rad], and its time at full speed [s]."""
+    """A piece of the way at a share u of it: its length [m], its turn [rad],
+    and its time at full speed [s]."""
 
     at: Callable[[np.ndarray], Place]
     length: float
     turn: float
     cruise: float = 0.0
-    straight: tuple[np.ndarray, np.ndarray] | None = None  # poses of both ends, where it can be cut for a blend
+    straight: tuple[np.ndarray, np.ndarray] | None = (
+        None  # poses of both ends, where it can be cut for a blend
+    )
 
 
 def moves_of(poses: Sequence[Any] | np.ndarray) -> list[Piece]:
     listed = list(poses)
     if len(listed) < 2 or isinstance(listed[0], Arc):
-        raise InvalidInput(f"line: poses has {len(listed)} entries, expected at least two, the first a pose")
+        raise InvalidInput(
+            f"line: poses has {len(listed)} entries, expected at least two, the first a pose"
+        )
     here = _one(listed[0], 0)
     moves = []
     for k, entry in enumerate(listed[1:], 1):
@@ -102,12 +110,18 @@ def _circle(A: np.ndarray, via: np.ndarray, B: np.ndarray, k: int) -> Piece:
     normal = np.cross(a, b)
     size = float(normal @ normal)
     if size < 1e-12 * float((a @ a) * (b @ b)):
-        raise InvalidInput(f"line: the arc to pose {k} has three points on one line; use a straight move")
-    center = A[:3, 3] + ((a @ a) * np.cross(b, normal) + (b @ b) * np.cross(normal, a)) / (2.0 * size)
+        raise InvalidInput(
+            f"line: the arc to pose {k} has three points on one line; use a straight move"
+        )
+    center = A[:3, 3] + ((a @ a) * np.cross(b, normal) + (b @ b) * np.cross(normal, a)) / (
+        2.0 * size
+    )
     axis = normal / math.sqrt(size)
     x = A[:3, 3] - center
     y = np.cross(axis, x)
-    sweep = math.atan2(float((B[:3, 3] - center) @ y), float((B[:3, 3] - center) @ x)) % (2 * math.pi)
+    sweep = math.atan2(float((B[:3, 3] - center) @ y), float((B[:3, 3] - center) @ x)) % (
+        2 * math.pi
+    )
     turn = log_of(A[:3, :3].T @ B[:3, :3])
 
     def at(u: np.ndarray) -> Place:
@@ -116,7 +130,9 @@ def _circle(A: np.ndarray, via: np.ndarray, B: np.ndarray, k: int) -> Piece:
         forth = np.cos(angle) * y - np.sin(angle) * x
         zero = np.zeros_like(out)
         R = A[:3, :3] @ turned_by(u[:, None] * turn)
-        return Place(center + out, R, sweep * forth, zero + A[:3, :3] @ turn, -(sweep**2) * out, zero)
+        return Place(
+            center + out, R, sweep * forth, zero + A[:3, :3] @ turn, -(sweep**2) * out, zero
+        )
 
     return Piece(at, float(np.linalg.norm(x)) * sweep, float(np.linalg.norm(turn)))
 
@@ -126,22 +142,33 @@ def cruise_of(move: Piece, limits: dict[str, float]) -> float:
 
 
 def rounded(moves: list[Piece], radius: float) -> list[list[Piece]]:
-    """Moves with parabolas at the corners between straight ones; other corners stay stops, which begin a new group."""
+    """Moves with parabolas at the corners between straight ones; other corners stay stops,
+    which begin a new group."""
     groups: list[list[Piece]] = [[]]
     cut = 0.0  # share of the present move that the corner before has taken
     for k, move in enumerate(moves):
         following = moves[k + 1] if k + 1 < len(moves) else None
-        corner = following is not None and move.straight is not None and following.straight is not None
+        corner = (
+            following is not None and move.straight is not None and following.straight is not None
+        )
         if not corner:
             groups[-1].append(_part(move, cut, 1.0))
             cut = 0.0
             if following is not None:
                 groups.append([])
             continue
-        assert move.straight is not None and following is not None and following.straight is not None
-        # Both sides give the same time, so that the parabola is entered and left at the moves' own speed.
-        most = [min(0.5, radius / each.length) if each.length > 0.0 else 0.5 for each in (move, following)]
-        time_lost = min(share * each.cruise for share, each in zip(most, (move, following), strict=True))
+        assert (
+            move.straight is not None and following is not None and following.straight is not None
+        )
+        # Both sides give the same time, so that the parabola is entered and left at the moves' own
+        # speed.
+        most = [
+            min(0.5, radius / each.length) if each.length > 0.0 else 0.5
+            for each in (move, following)
+        ]
+        time_lost = min(
+            share * each.cruise for share, each in zip(most, (move, following), strict=True)
+        )
         take = [time_lost / each.cruise for each in (move, following)]
         groups[-1].append(_part(move, cut, 1.0 - take[0]))
         groups[-1].append(_parabola(move, following, take))
@@ -177,7 +204,9 @@ def _parabola(move: Piece, following: Piece, take: list[float]) -> Piece:
         # R = C E1 E2: w = C (rate of the first turn + E1 rate of the second)
         rate_one, rate_two = -2 * (1 - x) * into, (first @ (2 * x * out)[..., None])[..., 0]
         w = (rate_one + rate_two) @ C.T
-        bend = 2 * into + (first @ (2 * out + 0 * x)[..., None])[..., 0] + np.cross(rate_one, rate_two)
+        bend = (
+            2 * into + (first @ (2 * out + 0 * x)[..., None])[..., 0] + np.cross(rate_one, rate_two)
+        )
         return Place(p, C @ first @ turned_by(x**2 * out), dp, w, ddp, bend @ C.T)
 
     fine = at(np.linspace(0.0, 1.0, 65)).p

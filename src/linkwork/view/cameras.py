@@ -18,7 +18,8 @@ SHADOW = 0.3
 
 
 def aim(camera: Any, aspect: float, low: np.ndarray, high: np.ndarray) -> None:
-    """The nearest place on the way from the front right from which a box is wholly in the picture."""
+    """The nearest place on the way from the front right from which a box is wholly in the
+    picture."""
     middle = (low + high) / 2
     R = axes_of(*viewpoint(low, high))
     x, y, z = ((corners_of(low, high) - middle) @ R).T

@@ -1,7 +1,8 @@
-"""Chart: curves with their names, described once; a page draws them with report.js, a file with matplotlib.
+"""Chart: curves with their names, described once; a page draws them with report.js,
+a file with matplotlib.
 
-Two media need two pens: a page has curves that come and go by a click, a cursor and numbers to save, without any
-package; a file is a picture for a paper. Neither decides what is drawn.
+Two media need two pens: a page has curves that come and go by a click, a cursor and numbers to
+save, without any package; a file is a picture for a paper. Neither decides what is drawn.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ POINTS = 401
 
 @dataclass(frozen=True)
 class Chart:
-    """One figure: curves {name: (n,)} in a unit over x (n,), which is time where nothing else is said.
+    """One figure: curves {name: (n,)} in a unit over x (n,),
+    which is time where nothing else is said.
 
     x        left out: the instants of the page it stands on
     across   what x is, with its unit
@@ -39,7 +41,11 @@ class Chart:
     def data(self, kept: np.ndarray | None = None) -> dict[str, Any]:
         """For report.js: numbers of seven digits at the kept instants; null where there is none."""
         count = len(next(iter(self.series.values()), ()))
-        rows = np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int)) if kept is None else kept
+        rows = (
+            np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int))
+            if kept is None
+            else kept
+        )
         numbers: dict[str, Any] = {"title": self.title, "unit": self.unit, "across": self.across}
         if self.x is not None:
             numbers["x"] = digits(np.asarray(self.x, dtype=float)[rows], 9)
@@ -47,8 +53,12 @@ class Chart:
             numbers["mark"] = digits(np.asarray(self.mark, dtype=float), 7)
         if self.zero:
             numbers["zero"] = True
-        curves = {name: np.asarray(values, dtype=float)[rows] for name, values in self.series.items()}
-        return numbers | {"series": [{"name": name, "values": digits(y, 7)} for name, y in curves.items()]}
+        curves = {
+            name: np.asarray(values, dtype=float)[rows] for name, values in self.series.items()
+        }
+        return numbers | {
+            "series": [{"name": name, "values": digits(y, 7)} for name, y in curves.items()]
+        }
 
     def html(self, kept: np.ndarray | None = None) -> str:
         """A figure that report.js fills."""
@@ -63,4 +73,7 @@ def digits(x: np.ndarray, count: int) -> list[float | None]:
 
 def charts_html(heading: str, charts: list[Chart], kept: np.ndarray | None = None) -> str:
     """Several figures under a heading."""
-    return f'<h2>{escape(heading)}</h2><div class="charts">{"".join(chart.html(kept) for chart in charts)}</div>'
+    return (
+        f"<h2>{escape(heading)}</h2><div "
+        f'class="charts">{"".join(chart.html(kept) for chart in charts)}</div>'
+    )

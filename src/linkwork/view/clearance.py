@@ -25,16 +25,23 @@ PIXELS = (1080, 760)
 
 
 def write_clearance(
-    path: str | Path, made: CollisionModel, time: np.ndarray, q: np.ndarray, obstacles: Obstacles | None = None
+    path: str | Path,
+    made: CollisionModel,
+    time: np.ndarray,
+    q: np.ndarray,
+    obstacles: Obstacles | None = None,
 ) -> Path:
-    """A page about a motion q (n, nq) at times [s] among obstacles: curve, instant, pair and picture of the worst."""
+    """A page about a motion q (n, nq) at times [s] among obstacles: curve, instant,
+    pair and picture of the worst."""
     body = told(made, time, q, obstacles) or "<p>There is nothing it could touch.</p>"
     name = made.subject.model.name
     write_atomically(path, page_html(name, f"<h1>{escape(name)}</h1>{body}"))
     return Path(path)
 
 
-def told(made: CollisionModel, time: np.ndarray, q: np.ndarray, obstacles: Obstacles | None = None) -> str:
+def told(
+    made: CollisionModel, time: np.ndarray, q: np.ndarray, obstacles: Obstacles | None = None
+) -> str:
     """HTML of the clearance over a motion; nothing where there is nothing to touch."""
     distance = np.asarray(made.clearance(q, obstacles).distance)
     if not np.isfinite(distance).all():
@@ -43,7 +50,11 @@ def told(made: CollisionModel, time: np.ndarray, q: np.ndarray, obstacles: Obsta
     nearest = made.clearance(q[worst], obstacles)
     touching = float((distance <= 0.0).mean())
     what = "itself" if obstacles is None else "itself or an obstacle"
-    verdict = f"It touches {what} in {touching:.1%} of the instants." if touching else f"It never touches {what}."
+    verdict = (
+        f"It touches {what} in {touching:.1%} of the instants."
+        if touching
+        else f"It never touches {what}."
+    )
     row = (float(time[worst]), 1e3 * float(nearest.distance), str(nearest.body), str(nearest.other))
     header = ("time of the least [s]", "clearance [mm]", "body", "other")
     checked = f"{len(made.pairs.checked)} pairs of bodies were looked at"
@@ -65,7 +76,9 @@ def _picture(made: CollisionModel, q: np.ndarray, obstacles: Obstacles | None, n
             parts.append(mesh_of(vertices @ T[:3, :3].T + T[:3, 3], faces, color))
     for obstacle in obstacles or ():
         if obstacle.kind not in ENDLESS:
-            parts.append(mesh_of(*drawn(obstacle), TOUCHING if obstacle.name == nearest.other else OBSTACLE))
+            parts.append(
+                mesh_of(*drawn(obstacle), TOUCHING if obstacle.name == nearest.other else OBSTACLE)
+            )
     size = float(np.ptp(np.concatenate([mesh.vertices for mesh in parts]), axis=0).max())
     for point in (nearest.point, nearest.other_point):
         vertices, faces = triangles.ball(0.012 * size)

@@ -5,12 +5,24 @@ from __future__ import annotations
 from linkwork.loads.columns import columns_of
 from linkwork.robot import Robot
 
-_ORDER = ("q", "v", "a", "position", "command", "command_rate", "actuator", "power", "length", "spring")
+_ORDER = (
+    "q",
+    "v",
+    "a",
+    "position",
+    "command",
+    "command_rate",
+    "actuator",
+    "power",
+    "length",
+    "spring",
+)
 """What is looked at first; forces and moments of every part come last."""
 
 
 def column_names(robot: Robot) -> tuple[str, ...]:
-    """Names of the columns of `robot.analyse(...)`, time left out; of a robot without masses those of its positions."""
+    """Names of the columns of `robot.analyse(...)`, time left out;
+    of a robot without masses those of its positions."""
 
     def rank(name: str) -> int:
         kind = name.partition(".")[0]

@@ -1,7 +1,8 @@
-"""Control bench: a robot's closed loop that is computed anew as fast as a hand moves; knows no browser.
+"""Control bench: a robot's closed loop that is computed anew as fast as a hand moves;
+knows no browser.
 
-One second from `start` to `goal` under a sampled law: rows, figures, loop gain and stability. Gains, period, payload
-and live variables are numbers of a run: moving them compiles nothing.
+One second from `start` to `goal` under a sampled law: rows, figures, loop gain and stability.
+Gains, period, payload and live variables are numbers of a run: moving them compiles nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Gain:
 
 @dataclass(frozen=True)
 class BenchLaw:
-    """A law that the bench offers: two gains, and whether it is smooth, so that it has a linear loop."""
+    """A law that the bench offers: two gains, and whether it is smooth,
+    so that it has a linear loop."""
 
     gains: tuple[Gain, Gain]
     make: Callable[..., Controller]
@@ -74,20 +76,32 @@ def _sliding(bench: Bench, first: Any, second: Any, model: Any) -> Controller:
 def _impedance(bench: Bench, first: Any, second: Any, model: Any) -> Controller:
     axes, place = bench.axes, bench.robot.pose(bench.goal, bench.frame)[:3, 3]
     target = place[["xyz".index(axis) for axis in axes]]
-    rest = Posture(bench.goal, 25.0 * bench.inertia, 10.0 * bench.inertia) if len(bench.goal) > len(axes) else None
-    return CartesianImpedance(bench.frame, first, second, target=target, nullspace=rest, axes=axes, model=model)
+    rest = (
+        Posture(bench.goal, 25.0 * bench.inertia, 10.0 * bench.inertia)
+        if len(bench.goal) > len(axes)
+        else None
+    )
+    return CartesianImpedance(
+        bench.frame, first, second, target=target, nullspace=rest, axes=axes, model=model
+    )
 
 
 LAWS = {
     "PD with gravity": BenchLaw(
-        (Gain("kp [1/s^2] x inertia", 1.0, 1e5, 200.0), Gain("kd [1/s] x inertia", 0.1, 1e4, 20.0)), _pd
+        (Gain("kp [1/s^2] x inertia", 1.0, 1e5, 200.0), Gain("kd [1/s] x inertia", 0.1, 1e4, 20.0)),
+        _pd,
     ),
-    "computed torque": BenchLaw((Gain("kp [1/s^2]", 1.0, 1e5, 200.0), Gain("kd [1/s]", 0.1, 1e4, 20.0)), _computed),
+    "computed torque": BenchLaw(
+        (Gain("kp [1/s^2]", 1.0, 1e5, 200.0), Gain("kd [1/s]", 0.1, 1e4, 20.0)), _computed
+    ),
     "sliding mode": BenchLaw(
-        (Gain("slope [1/s]", 0.5, 100.0, 8.0), Gain("gain [rad/s^2]", 0.1, 1e3, 10.0)), _sliding, smooth=False
+        (Gain("slope [1/s]", 0.5, 100.0, 8.0), Gain("gain [rad/s^2]", 0.1, 1e3, 10.0)),
+        _sliding,
+        smooth=False,
     ),
     "Cartesian impedance": BenchLaw(
-        (Gain("stiffness [N/m]", 1.0, 1e5, 800.0), Gain("damping [N s/m]", 0.1, 1e4, 80.0)), _impedance
+        (Gain("stiffness [N/m]", 1.0, 1e5, 800.0), Gain("damping [N s/m]", 0.1, 1e4, 80.0)),
+        _impedance,
     ),
 }
 
@@ -96,8 +110,9 @@ LAWS = {
 class Frame:
     """What one position of the sliders gives.
 
-    time (T,), q (T, n), tau (T, n); figures of `judge`;  frequency (F,) [rad/s], gain (F,) complex of the chosen
-    joint's loop, or nothing where the law is not smooth;  radius: below 1 small errors fade; words: verdict
+    time (T,), q (T, n), tau (T, n); figures of `judge`;  frequency (F,) [rad/s], gain (F,) complex
+    of the chosen joint's loop, or nothing where the law is not smooth;  radius: below 1 small
+    errors fade; words: verdict
     """
 
     time: np.ndarray
@@ -113,7 +128,8 @@ class Frame:
 
 @dataclass
 class Bench:
-    """A robot under a law: what a person can move are attributes; `response()` and `map()` are what is seen."""
+    """A robot under a law: what a person can move are attributes;
+    `response()` and `map()` are what is seen."""
 
     robot: Robot
     frame_name: str | None = None
@@ -130,12 +146,19 @@ class Bench:
         robot = self.robot
         if robot.model.kinematic_only or robot.nq != robot.nv or not robot.nv:
             raise InvalidInput(
-                f'control bench: robot "{robot.name}" has no masses or quaternions; expected plain joints'
+                f'control bench: robot "{robot.name}" has no masses or quaternions; expected '
+                "plain joints"
             )
-        self.frame = self.frame_name or (robot.model.frames[-1].name if robot.model.frames else robot.bodies[-1])
-        self.gains = {name: (law.gains[0].first, law.gains[1].first) for name, law in LAWS.items()} | self.gains
+        self.frame = self.frame_name or (
+            robot.model.frames[-1].name if robot.model.frames else robot.bodies[-1]
+        )
+        self.gains = {
+            name: (law.gains[0].first, law.gains[1].first) for name, law in LAWS.items()
+        } | self.gains
         present = dict(robot.model.variables)
-        self.variables = {name: float(present[name]) for name in robot.subject.live} | self.variables
+        self.variables = {
+            name: float(present[name]) for name in robot.subject.live
+        } | self.variables
         self._traces: dict[Any, LoopTrace] = {}
         self.begin(robot.home)
 
@@ -146,7 +169,8 @@ class Bench:
         self.axes = self._free_axes()
 
     def drag(self, place: np.ndarray) -> float:
-        """Bring the frame's goal to a world position (3,) as near as it comes; gives what is left [m]."""
+        """Bring the frame's goal to a world position (3,) as near as it comes;
+        gives what is left [m]."""
         rows = ["xyz".index(axis) for axis in self.axes]
         limits, q = self.robot.limits, self.goal
         for _ in range(REACH):
@@ -154,7 +178,9 @@ class Bench:
             if np.abs(miss).max() < 1e-6:
                 break
             J = self.robot.jacobian(q, self.frame)[rows]
-            step = J.T @ np.linalg.solve(J @ J.T + 1e-6 * np.trace(J @ J.T) * np.eye(len(rows)), miss)
+            step = J.T @ np.linalg.solve(
+                J @ J.T + 1e-6 * np.trace(J @ J.T) * np.eye(len(rows)), miss
+            )
             step *= min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-12))
             q = np.clip(q + step, limits.lower, limits.upper)
         self.goal = q
@@ -166,7 +192,10 @@ class Bench:
         size = float(np.abs(J).max()) or 1.0
         kept: list[int] = []
         for axis in range(3):
-            if len(kept) < J.shape[1] and np.linalg.svd(J[[*kept, axis]], compute_uv=False)[-1] > 0.02 * size:
+            if (
+                len(kept) < J.shape[1]
+                and np.linalg.svd(J[[*kept, axis]], compute_uv=False)[-1] > 0.02 * size
+            ):
                 kept.append(axis)
         return tuple("xyz"[axis] for axis in kept) or ("x",)
 
@@ -174,7 +203,9 @@ class Bench:
         """The law as it stands, or with other gains (batches (..., 1) too)."""
         one, two = self.gains[self.law]
         model = None if self.known else self.robot
-        made = LAWS[self.law].make(self, one if first is None else first, two if second is None else second, model)
+        made = LAWS[self.law].make(
+            self, one if first is None else first, two if second is None else second, model
+        )
         return Sampled(made, self.period, self.delay * self.period)
 
     @property
@@ -208,18 +239,23 @@ class Bench:
         frequency = np.geomspace(0.1, np.pi / self.period, FREQUENCIES)
         gain, radius = np.zeros(0, complex), np.nan
         if LAWS[self.law].smooth:
-            loop = loop_at(self._traced("one", self.controller()), self.goal, np.zeros(self.robot.nv))
+            loop = loop_at(
+                self._traced("one", self.controller()), self.goal, np.zeros(self.robot.nv)
+            )
             radius = loop.radius
             gain = loop.loop_gain(self.joint).frequency_response(frequency)[:, 0, 0]
         words = self._words(run, figures, radius)
         return Frame(run.time, run.q, run.tau, self.goal, figures, frequency, gain, radius, words)
 
     def map(self) -> np.ndarray:
-        """Spectral radius (first, second) over the gains of the law at the goal; none for laws that are not smooth."""
+        """Spectral radius (first, second) over the gains of the law at the goal;
+        none for laws that are not smooth."""
         law = LAWS[self.law]
         if not law.smooth:
             return np.zeros((0, 0))
-        first, second = (np.geomspace(g.low, g.high, n) for g, n in zip(law.gains, CELLS, strict=True))
+        first, second = (
+            np.geomspace(g.low, g.high, n) for g, n in zip(law.gains, CELLS, strict=True)
+        )
         one, two = np.meshgrid(first, second, indexing="ij")
         trace = self._traced("many", self.controller(one[..., None], two[..., None]))
         return trace.maps(self.goal, np.zeros(self.robot.nv)).radii().reshape(CELLS)
@@ -237,11 +273,18 @@ class Bench:
         if not figures:
             return f"**UNSTABLE**: {run.reason}"
         k = self.joint
-        told = [f"error at the end {figures['steady_error'][k]:.3g}", f"peak force {figures['peak'][k]:.3g}"]
+        told = [
+            f"error at the end {figures['steady_error'][k]:.3g}",
+            f"peak force {figures['peak'][k]:.3g}",
+        ]
         if "overshoot" in figures and np.isfinite(figures["overshoot"][k]):
             told.insert(0, f"overshoot {100 * figures['overshoot'][k]:.1f} %")
         if "settling" in figures and np.isfinite(figures["settling"][k]):
             told.insert(1, f"settled after {figures['settling'][k]:.3g} s")
         told.append(f"force varies by {figures['variation'][k]:.3g} a second")
-        small = "" if np.isnan(radius) else f"**{'stable' if radius < 1 else 'UNSTABLE'}** (radius {radius:.4f}). "
+        small = (
+            ""
+            if np.isnan(radius)
+            else f"**{'stable' if radius < 1 else 'UNSTABLE'}** (radius {radius:.4f}). "
+        )
         return f"{small}{'; '.join(told)}. {run.foreseen}"

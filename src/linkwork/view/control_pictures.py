@@ -6,13 +6,18 @@ import numpy as np
 
 CELL = 14
 """Pixels of a gain set's cell, a side."""
-UNSTABLE, SLOW, FAST = np.array([214, 96, 77.0]), np.array([199, 233, 192.0]), np.array([0, 90, 50.0])
+UNSTABLE, SLOW, FAST = (
+    np.array([214, 96, 77.0]),
+    np.array([199, 233, 192.0]),
+    np.array([0, 90, 50.0]),
+)
 DECADES = 4.0
 """Decades of 1 - radius between the palest and the darkest green."""
 
 
 def map_picture(radii: np.ndarray, across: float, up: float) -> np.ndarray:
-    """(height, width, 3) of uint8: radii (a, b) with a across and b upwards; the cross stands at parts 0 .. 1."""
+    """(height, width, 3) of uint8: radii (a, b) with a across and b upwards;
+    the cross stands at parts 0 .. 1."""
     left = np.clip(1.0 - np.where(np.isfinite(radii), radii, 2.0), 1e-12, 1.0)
     share = np.clip(1.0 + np.log10(left) / DECADES, 0.0, 1.0)[..., None]
     colours = np.where((radii < 1.0)[..., None], SLOW + share * (FAST - SLOW), UNSTABLE)

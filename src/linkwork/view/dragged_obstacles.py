@@ -13,7 +13,8 @@ from linkwork.view.shape_triangles import OBSTACLE, drawn, pose_of
 
 
 class DraggedObstacles:
-    """Obstacles of one stand. Solids are dragged by handles; clouds and ground are drawn where they are."""
+    """Obstacles of one stand. Solids are dragged by handles;
+    clouds and ground are drawn where they are."""
 
     def __init__(self, stand: Any, folder: str, moved: Callable[[], None]) -> None:
         self.stand, self.folder, self.moved = stand, folder, moved
@@ -67,15 +68,23 @@ class DraggedObstacles:
         if isinstance(shape, Cloud):
             size = max(2.0 * shape.radius, 0.004 * self.stand.scene.size)
             points = shape.points.astype(np.float32)
-            return scene.add_point_cloud(root, points, colors=OBSTACLE, point_size=size, point_shape="circle")
+            return scene.add_point_cloud(
+                root, points, colors=OBSTACLE, point_size=size, point_shape="circle"
+            )
         vertices, faces = shape.triangles()
-        made = scene.add_mesh_simple(root, vertices.astype(np.float32), faces, color=OBSTACLE, side="double")
+        made = scene.add_mesh_simple(
+            root, vertices.astype(np.float32), faces, color=OBSTACLE, side="double"
+        )
         self._solids[str(shape.name)] = made
         return made
 
     def _draw_solid(self, shape: Any) -> None:
         name = str(shape.name)
-        root, T, scene = f"{self.stand.scene.root}/{self.folder} {name}", pose_of(shape), self.stand.server.scene
+        root, T, scene = (
+            f"{self.stand.scene.root}/{self.folder} {name}",
+            pose_of(shape),
+            self.stand.server.scene,
+        )
         gizmo = scene.add_transform_controls(
             root, scale=0.12 * self.stand.scene.size, position=T[:3, 3], wxyz=quaternions(T[:3, :3])
         )

@@ -33,8 +33,8 @@ def draw_picture(
 ) -> None:
     """The robot at q (nq,) with its shapes, shaded, on flat axes of matplotlib.
 
-    ghosts   (n, nq): other configurations, pale and behind;  paths: (n, 3) lines;  points: (3,) marked by red balls [m]
-    view     azimuth and elevation [deg] of the eye;  size [pixel]
+    ghosts   (n, nq): other configurations, pale and behind;  paths: (n, 3) lines;  points: (3,)
+    marked by red balls [m] view     azimuth and elevation [deg] of the eye;  size [pixel]
     """
     look = Look.of(robot, np.asarray(q, dtype=float))
     parts = [look.mesh(postures(robot, q), 0)]
@@ -52,14 +52,19 @@ def draw_robot(axes: Any, robot: Robot, q: np.ndarray, strength: float = 1.0) ->
     for kind, color in COLORS.items():
         ends = figure.of(kind)
         if ends.size:
-            lines = Line3DCollection(ends, colors=color, linewidths=WIDTHS[kind], alpha=strength, capstyle="round")
+            lines = Line3DCollection(
+                ends, colors=color, linewidths=WIDTHS[kind], alpha=strength, capstyle="round"
+            )
             axes.add_collection3d(lines)
     joints = figure.of("body").reshape(-1, 3)
     axes.scatter(*joints.T, s=7, color=COLORS["body"], alpha=strength, depthshade=False)
 
 
-def draw_motion(axes: Any, robot: Robot, q: np.ndarray, trails: Sequence[str] = (), ghosts: int = 4) -> None:
-    """A motion q (n, nq): fading figures, the last one strong, and the trail of some frames; axes in equal scale."""
+def draw_motion(
+    axes: Any, robot: Robot, q: np.ndarray, trails: Sequence[str] = (), ghosts: int = 4
+) -> None:
+    """A motion q (n, nq): fading figures, the last one strong, and the trail of some frames;
+    axes in equal scale."""
     q = np.asarray(q, dtype=float)
     for k in np.unique(np.linspace(0, len(q) - 1, ghosts + 1).astype(int)):
         draw_robot(axes, robot, q[k], 1.0 if k == len(q) - 1 else 0.12 + 0.3 * k / len(q))
@@ -80,8 +85,11 @@ def _equal_scale(axes: Any, points: np.ndarray) -> None:
     axes.set_box_aspect((1, 1, 1))
 
 
-def draw_columns(axes: Any, time: np.ndarray, columns: dict[str, np.ndarray], unit: str, title: str) -> None:
-    """Curves over time, each with its name beside the chart; of many the eight with the largest range."""
+def draw_columns(
+    axes: Any, time: np.ndarray, columns: dict[str, np.ndarray], unit: str, title: str
+) -> None:
+    """Curves over time, each with its name beside the chart;
+    of many the eight with the largest range."""
     ranges = sorted(columns, key=lambda name: float(np.ptp(columns[name])), reverse=True)
     shown = [name for name in columns if name in ranges[:MOST_CURVES]]
     for name in shown:
@@ -98,4 +106,6 @@ def draw_columns(axes: Any, time: np.ndarray, columns: dict[str, np.ndarray], un
 
 def beside(axes: Any) -> None:
     """The legend to the right of the chart, where it hides no curve."""
-    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    axes.legend(
+        fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2
+    )

@@ -1,4 +1,5 @@
-"""Elbow page: the ring of an elbow's arm angles, free, forbidden and beyond joint limits, and obstacles to drag."""
+"""Elbow page: the ring of an elbow's arm angles, free, forbidden and beyond joint limits,
+and obstacles to drag."""
 
 from __future__ import annotations
 
@@ -76,7 +77,10 @@ class ElbowPage(ObstaclePage):
         with self.stand.lock:
             size, q = self.stand.scene.size, self.stand.scene.q
             pose = self.robot.pose(q, self.stand.tip)
-            at = self.elbow.points(pose, float(self.elbow.arm_angle(q)))[1] + self.elbow.reference * 0.25 * size
+            at = (
+                self.elbow.points(pose, float(self.elbow.arm_angle(q)))[1]
+                + self.elbow.reference * 0.25 * size
+            )
         self._put_ball(at, 0.05 * size)
 
     def turned(self) -> None:
@@ -86,7 +90,8 @@ class ElbowPage(ObstaclePage):
                 self._go(math.radians(float(self.angle.value)))
 
     def follow(self) -> None:
-        """Draw the ring; where the elbow makes way, put it to the nearest free angle of the arc where it is.
+        """Draw the ring; where the elbow makes way,
+        put it to the nearest free angle of the arc where it is.
 
         Free is what neither obstacles nor joint limits forbid.
         """
@@ -146,16 +151,25 @@ class ElbowPage(ObstaclePage):
         elbow0 = self.elbow.points(pose, 0.0)[1]
         center = elbow0 - (elbow0 - swing[:3]) @ swing[6:9] * swing[6:9]
         radius = (elbow0 - swing[:3]) @ swing[6:9]
-        at = center + radius * (np.cos(edges)[:, None] * swing[6:9] + np.sin(edges)[:, None] * swing[9:12])
+        at = center + radius * (
+            np.cos(edges)[:, None] * swing[6:9] + np.sin(edges)[:, None] * swing[9:12]
+        )
         ends = np.stack([at[:-1], at[1:]], axis=1).astype(np.float32)
         colors = np.repeat(self.colors[:, None], 2, axis=1)
         self._ring = self.server.scene.add_line_segments(
-            f"{self.stand.scene.root}/arm angle", ends, colors, thickness=0.012 * self.stand.scene.size
+            f"{self.stand.scene.root}/arm angle",
+            ends,
+            colors,
+            thickness=0.012 * self.stand.scene.size,
         )
-        self.angle.value = float(np.clip(math.degrees((here + np.pi) % (2 * np.pi) - np.pi), -180.0, 180.0))
+        self.angle.value = float(
+            np.clip(math.degrees((here + np.pi) % (2 * np.pi) - np.pi), -180.0, 180.0)
+        )
         share = float((self.colors == FREE).all(axis=1).mean())
         least = f", clearance {1e3 * clearance.min():.0f} mm" if len(clearance) else ""
-        self.status.content = f"arm angle {math.degrees(here):.1f} deg, {share:.0%} of the ring is free{least}"
+        self.status.content = (
+            f"arm angle {math.degrees(here):.1f} deg, {share:.0%} of the ring is free{least}"
+        )
         return True
 
 

@@ -36,7 +36,8 @@ def record(
     trails: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """A motion of the robot as a film, 25 frames a second; the ending of `path` decides: .gif or .mp4.
+    """A motion of the robot as a film, 25 frames a second; the ending of `path` decides:
+    .gif or .mp4.
 
     motion   a name of `robot.motions`, or arrays as `robot.analyse` takes them; left out: its first
     view     azimuth and elevation [deg] of the eye, which stands still
@@ -47,7 +48,10 @@ def record(
     form = choice(target.suffix.lower().removeprefix("."), FORMS, "record: the ending of path")
     if motion is None:
         if not len(robot.motions):
-            raise InvalidInput(f'record: robot "{robot.name}" has no named motion; give one: {{"time": ..., "q": ...}}')
+            raise InvalidInput(
+                f'record: robot "{robot.name}" has no named motion; give one: {{"time": ..., '
+                f'"q": ...}}'
+            )
         motion = next(iter(robot.motions))
     actor = Actor.of(robot, Playback(robot, motion), trails)
     write_atomically(target, film([actor], form, size, view, progress))
@@ -56,7 +60,8 @@ def record(
 
 @dataclass(frozen=True)
 class Actor:
-    """One robot of a film: what is drawn of it, over which instants [s], and where it stands (3,) [m]."""
+    """One robot of a film: what is drawn of it, over which instants [s],
+    and where it stands (3,) [m]."""
 
     look: Look
     time: np.ndarray
@@ -65,17 +70,31 @@ class Actor:
     still: tuple[Mesh, ...] = ()
 
     @classmethod
-    def of(cls, robot: Robot, playback: Playback, trails: Sequence[str] = (), place: Any = (0.0, 0.0, 0.0)) -> Actor:
+    def of(
+        cls,
+        robot: Robot,
+        playback: Playback,
+        trails: Sequence[str] = (),
+        place: Any = (0.0, 0.0, 0.0),
+    ) -> Actor:
         """A robot that plays a motion, with the paths of some frames."""
         rows = playback.postures
         look = Look.of(robot, rows.q[0])
         paths = tuple(look.trail(path) for path in trail_paths(robot, trails, rows.q))
-        return cls(look, playback.time - playback.time[0], rows, finite(place, (3,), "record: place"), paths)
+        return cls(
+            look,
+            playback.time - playback.time[0],
+            rows,
+            finite(place, (3,), "record: place"),
+            paths,
+        )
 
     @classmethod
     def standing(cls, robot: Robot, q: np.ndarray, place: Any) -> Actor:
         """A robot that does not move."""
-        return cls(Look.of(robot, q), np.zeros(1), postures(robot, q), finite(place, (3,), "record: place"))
+        return cls(
+            Look.of(robot, q), np.zeros(1), postures(robot, q), finite(place, (3,), "record: place")
+        )
 
     def at(self, t: float) -> Mesh:
         """What is drawn t [s] after the start."""
@@ -92,7 +111,8 @@ def film(
     progress: Callable[[int, int], None] | None = None,
 ) -> bytes:
     """The bytes of a film: every frame from one camera that has the whole motion in its picture."""
-    width, height = (edge - edge % 2 for edge in pixels(size, "record"))  # video codecs want even numbers
+    # video codecs want even numbers
+    width, height = (edge - edge % 2 for edge in pixels(size, "record"))
     duration = max(float(actor.time[-1]) for actor in actors)
     count = int(np.clip(round(duration * FRAMES_PER_SECOND), 2, MOST_FRAMES))
     times = np.linspace(0.0, duration, count)
@@ -124,11 +144,20 @@ def _gif(frames: Iterable[np.ndarray], width: int, height: int) -> bytes:
     except ImportError:
         raise NotPossible("a GIF needs Pillow: pip install 'linkwork[film]'") from None
     pictures = [Image.fromarray(frame) for frame in frames]
-    palette = pictures[len(pictures) // 2].quantize(256)  # one for all frames, or colours would flicker
+    # one for all frames, or colours would flicker
+    palette = pictures[len(pictures) // 2].quantize(256)
     indexed = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     content = io.BytesIO()
     delay = 1000 // FRAMES_PER_SECOND
-    indexed[0].save(content, "GIF", save_all=True, append_images=indexed[1:], duration=delay, loop=0, optimize=False)
+    indexed[0].save(
+        content,
+        "GIF",
+        save_all=True,
+        append_images=indexed[1:],
+        duration=delay,
+        loop=0,
+        optimize=False,
+    )
     return content.getvalue()
 
 
@@ -136,7 +165,9 @@ def _mp4(frames: Iterable[np.ndarray], width: int, height: int) -> bytes:
     try:
         import av
     except ImportError:
-        raise NotPossible("an MP4 needs PyAV: pip install 'linkwork[film]'; a .gif needs Pillow alone") from None
+        raise NotPossible(
+            "an MP4 needs PyAV: pip install 'linkwork[film]'; a .gif needs Pillow alone"
+        ) from None
     content = io.BytesIO()
     with av.open(content, "w", format="mp4") as container:
         stream: Any = container.add_stream("libx264", rate=FRAMES_PER_SECOND)

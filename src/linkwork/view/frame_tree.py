@@ -15,7 +15,8 @@ WORLD = "world"
 
 
 def frame_tree(model: Model) -> str:
-    """HTML: the world, its bodies by what carries them, with their joints and the frames on them; nodes fold."""
+    """HTML: the world, its bodies by what carries them, with their joints and the frames on them;
+    nodes fold."""
     carried: dict[str | None, list[tuple[str, str]]] = {}
     children = {joint.child for joint in model.joints}
     for joint in model.joints:
@@ -37,7 +38,10 @@ def frame_tree(model: Model) -> str:
             continue
         name, by = entry
         note = f' <span style="opacity:.55">{escape(by)}</span>' if by else ""
-        parts.append(f'<details open style="margin-left:.55em"><summary><b>{escape(name or WORLD)}</b>{note}</summary>')
+        parts.append(
+            "<details open "
+            f'style="margin-left:.55em"><summary><b>{escape(name or WORLD)}</b>{note}</summary>'
+        )
         for hung in () if name is None else hanging.get(name, ()):
             parts.append(f'<div style="margin-left:1.6em">{escape(hung)}</div>')
         stack.append("</details>")
@@ -46,7 +50,8 @@ def frame_tree(model: Model) -> str:
 
 
 class FrameTree:
-    """The folder of one stand: the tree, and the pose of a chosen frame in another, with its axes drawn."""
+    """The folder of one stand: the tree, and the pose of a chosen frame in another,
+    with its axes drawn."""
 
     def __init__(self, stand: Any) -> None:
         self.stand, self.robot, self.scene = stand, stand.robot, stand.scene
@@ -64,7 +69,10 @@ class FrameTree:
 
     def show(self, q: np.ndarray) -> None:
         """Say and draw where the frame stands at q (nq,)."""
-        if self.frame.value not in self.frame.options or self.seen_from.value not in self.seen_from.options:
+        if (
+            self.frame.value not in self.frame.options
+            or self.seen_from.value not in self.seen_from.options
+        ):
             return  # nothing that a dropdown offered
         T = np.asarray(self.robot.pose(q, self.frame.value))
         self._draw(T)

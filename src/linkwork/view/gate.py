@@ -1,10 +1,15 @@
-"""The gate before viser's server: who may connect, how large a message may be, and nothing said about garbage.
+"""The gate before viser's server: who may connect, how large a message may be,
+and nothing said about garbage.
 
-viser hands its server to `websockets.serve`; while a server is made, that call gets a gate's options added. Refused are
+viser hands its server to `websockets.serve`; while a server is made, that call gets a gate's
+options added. Refused are
 
-    pages of other origins   a page on another site may open a socket to this machine, and its Origin header tells
-    other hosts              DNS rebinding: a site may let its own name mean this machine, and the Host header tells
-    other protocols, more than `MOST_CONNECTIONS`, messages beyond `LARGEST_MESSAGE`, handshakes beyond `HANDSHAKE` [s]
+    pages of other origins   a page on another site may open a socket to this machine, and its
+                             Origin header tells
+    other hosts              DNS rebinding: a site may let its own name mean this machine, and the
+                             Host header tells
+    other protocols, more than `MOST_CONNECTIONS`, messages beyond `LARGEST_MESSAGE`, handshakes
+    beyond `HANDSHAKE` [s]
 
 What goes wrong on a connection is counted, never printed.
 """
@@ -51,7 +56,8 @@ class Gate:
         return len(self._open)
 
     def reason(self, request: Any) -> str:
-        """Why a request is refused; nothing where it may come in. Pages and files are asked for without a websocket."""
+        """Why a request is refused; nothing where it may come in.
+        Pages and files are asked for without a websocket."""
         headers = request.headers
         host = headers.get("Host")
         if host is not None and not self._is_this_machine(host):
@@ -59,14 +65,18 @@ class Gate:
         if headers.get("Upgrade", "").lower() != "websocket":
             return ""
         origin = headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != headers.get("Host", "").lower():
+        if (
+            origin is not None
+            and urlsplit(origin).netloc.lower() != headers.get("Host", "").lower()
+        ):
             return "other origin"
         if "viser-v" not in headers.get("Sec-WebSocket-Protocol", ""):
             return "other protocol"
         return "too many connections" if len(self._open) >= MOST_CONNECTIONS else ""
 
     def _is_this_machine(self, host: str) -> bool:
-        """Whether a Host header names this machine: an address, which no name server gives, or one of its names."""
+        """Whether a Host header names this machine: an address, which no name server gives,
+        or one of its names."""
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
         if name in self.names or name.endswith(".localhost"):
             return True
@@ -134,7 +144,8 @@ class _Counting(logging.Handler):
 
 @contextlib.contextmanager
 def gated(names: Iterable[str] = ()) -> Iterator[Gate]:
-    """Servers that viser starts inside this stand behind the gate that is given; `names`: more names of the machine."""
+    """Servers that viser starts inside this stand behind the gate that is given; `names`:
+    more names of the machine."""
     from websockets.asyncio import server
 
     gate = Gate(names)
@@ -152,7 +163,10 @@ def gated(names: Iterable[str] = ()) -> Iterator[Gate]:
 
 
 def count_lost_tasks(server: Any, gate: Gate) -> None:
-    """What a message makes fail inside viser's event loop is counted too, where this version shows its loop."""
+    """What a message makes fail inside viser's event loop is counted too,
+    where this version shows its loop."""
     loop: Any = getattr(getattr(server, "_websock_server", None), "_background_event_loop", None)
     with contextlib.suppress(AttributeError, RuntimeError):
-        loop.call_soon_threadsafe(loop.set_exception_handler, lambda *_: gate.count("message that failed"))
+        loop.call_soon_threadsafe(
+            loop.set_exception_handler, lambda *_: gate.count("message that failed")
+        )

@@ -1,4 +1,5 @@
-"""Graph page: vertices of a kinematic graph where their point is, coloured by cost; a click shows the branches."""
+"""Graph page: vertices of a kinematic graph where their point is, coloured by cost;
+a click shows the branches."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ class GraphPage:
         self.stand, self.robot, self.server = stand, stand.robot, stand.server
         gui = self.server.gui
         with gui.add_folder("Kinematic graph", expand_by_default=False):
-            self.point = gui.add_dropdown("point", tuple(dict.fromkeys(self.robot.frames)), initial_value=stand.tip)
+            self.point = gui.add_dropdown(
+                "point", tuple(dict.fromkeys(self.robot.frames)), initial_value=stand.tip
+            )
             self.joints = gui.add_text("joints of the grid", "")
             self.resolution = gui.add_number("resolution [deg]", 10.0, min=0.1, max=90.0)
             self.slide = gui.add_number("of joints that slide [mm]", 50.0, min=0.1)
@@ -72,7 +75,8 @@ class GraphPage:
         self.draw()
 
     def draw(self) -> None:
-        """Vertices as balls, blue where the way from here is cheapest, red where it is dearest, grey without one."""
+        """Vertices as balls, blue where the way from here is cheapest, red where it is dearest,
+        grey without one."""
         graph = self.graph
         if graph is None or self.stand.removed:
             return
@@ -88,7 +92,9 @@ class GraphPage:
             largest = float(costs[reached].max(initial=1e-12))
             colors = load_colors(np.where(reached, costs, 0.0) / max(largest, 1e-12))
             colors[~reached] = UNREACHED
-            vertices, faces = triangles.ball(min(0.22 * graph.voxel_size, BALL * self.stand.scene.size), 8, 6)
+            vertices, faces = triangles.ball(
+                min(0.22 * graph.voxel_size, BALL * self.stand.scene.size), 8, 6
+            )
             count = len(self.drawn)
             self._node = self.server.scene.add_batched_meshes_simple(
                 f"{self.stand.scene.root}/graph",
@@ -104,8 +110,10 @@ class GraphPage:
             self._node.on_click(lambda event: self.clicked(event.instance_index))
             self.recolor.disabled = self.hide.disabled = False
             self.status.content = (
-                f"{len(graph.nodes)} nodes, {len(graph.voxels)} voxels, {len(graph.vertices)} vertices, "
-                f"{len(graph.edges)} edges; red costs {largest:.3g}. Click a ball to see its branches."
+                f"{len(graph.nodes)} nodes, {len(graph.voxels)} voxels, {len(graph.vertices)} "
+                "vertices, "
+                f"{len(graph.edges)} edges; red costs {largest:.3g}. Click a ball to see its "
+                "branches."
             )
 
     def clicked(self, instance: int | None) -> None:
@@ -117,8 +125,12 @@ class GraphPage:
             voxel = graph.vertices.voxel[self.drawn[instance]]
             branches = np.flatnonzero(graph.vertices.voxel == voxel)
             branches = branches[np.argsort(self.costs[branches])]
-            self.ghosts.show(whole_configurations(graph.subject, graph.vertices.q[branches], graph.columns))
-            prices = ", ".join(f"{cost:.3g}" if np.isfinite(cost) else "no way" for cost in self.costs[branches])
+            self.ghosts.show(
+                whole_configurations(graph.subject, graph.vertices.q[branches], graph.columns)
+            )
+            prices = ", ".join(
+                f"{cost:.3g}" if np.isfinite(cost) else "no way" for cost in self.costs[branches]
+            )
             at = np.round(graph.voxels[voxel] * graph.voxel_size, 4).tolist()
             self.status.content = f"voxel at {at} m: {len(branches)} branches, cost {prices}"
 

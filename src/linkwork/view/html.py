@@ -13,7 +13,10 @@ def table(name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> st
     numeric = [any(not isinstance(row[k], str) for row in listed) for k in range(len(header))]
     head = "".join(f"<th{_class(n)}>{escape(h)}</th>" for h, n in zip(header, numeric, strict=True))
     body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in listed)
-    return f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        '<div class="scroll"><table '
+        f'id="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def _class(numeric: bool) -> str:

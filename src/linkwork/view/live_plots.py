@@ -9,7 +9,8 @@ import numpy as np
 from linkwork.view.palette import COLORS
 
 POINTS = 400
-"""At most this many points a curve: what a narrow plot can show, and little to send ten times a second."""
+"""At most this many points a curve: what a narrow plot can show,
+and little to send ten times a second."""
 HEIGHT = 190
 NOTHING = 1e-9
 """A curve that stays below this is rounding: it is drawn as the zero it is."""
@@ -29,8 +30,18 @@ class LivePlot:
                 (first, first.copy(), first.copy()),
                 (
                     {"label": "time [s]"},
-                    {"label": "motion", "stroke": "#c3cad5", "width": 1.5, "points": {"show": False}},
-                    {"label": "now", "stroke": f"rgb{COLORS['actuator']}", "width": 2.5, "points": {"show": False}},
+                    {
+                        "label": "motion",
+                        "stroke": "#c3cad5",
+                        "width": 1.5,
+                        "points": {"show": False},
+                    },
+                    {
+                        "label": "now",
+                        "stroke": f"rgb{COLORS['actuator']}",
+                        "width": 2.5,
+                        "points": {"show": False},
+                    },
                 ),
                 scales={"x": {"time": False}},
                 axes=({"size": 28}, {"size": 52}),
@@ -47,7 +58,10 @@ class LivePlot:
         self.clear()
         nothing = float(np.abs(values).max(initial=0.0)) < NOTHING
         self.chart.scales = {"x": {"time": False}, "y": {"range": (-1.0, 1.0)} if nothing else {}}
-        self.time, self.values = np.array(time[::step], dtype=float), np.array(values[::step], dtype=float)
+        self.time, self.values = (
+            np.array(time[::step], dtype=float),
+            np.array(values[::step], dtype=float),
+        )
         self.show(0.0)
 
     def show(self, t: float) -> None:

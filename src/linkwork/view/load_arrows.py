@@ -1,4 +1,5 @@
-"""Load arrows: forces as arrows, moments as arrows bent about their axis, coloured from no load to the largest."""
+"""Load arrows: forces as arrows, moments as arrows bent about their axis,
+coloured from no load to the largest."""
 
 from __future__ import annotations
 
@@ -13,21 +14,27 @@ from linkwork.view.postures import quaternions
 from linkwork.view.triangles import Triangles, arrow, turn_z_to, turning_arrow
 
 LEVELS = 32
-"""Lengths and colours of loads go in steps: a browser moves a node at once, but is slow to scale and paint it anew."""
+"""Lengths and colours of loads go in steps: a browser moves a node at once,
+but is slow to scale and paint it anew."""
 
 
 class Pointers:
-    """Arrows of one kind in a viser scene: copies of one shape that points along z, a node at each of `places`."""
+    """Arrows of one kind in a viser scene: copies of one shape that points along z,
+    a node at each of `places`."""
 
     def __init__(self, server: Any, places: Sequence[str], shape: Triangles) -> None:
-        self.nodes = [server.scene.add_mesh_simple(place, *shape, visible=False) for place in places]
+        self.nodes = [
+            server.scene.add_mesh_simple(place, *shape, visible=False) for place in places
+        ]
         self._sizes = np.zeros(len(self.nodes))
         self._colors = np.zeros((len(self.nodes), 3), dtype=np.uint8)
 
     def show(self, vectors: np.ndarray, share: np.ndarray, at: np.ndarray | None = None) -> None:
-        """Arrows along vectors (n, 3), as large as these [m], coloured by a share (n,) of a load; at points (n, 3).
+        """Arrows along vectors (n, 3), as large as these [m], coloured by a share (n,) of a load;
+        at points (n, 3).
 
-        Vectors and points are seen from the node above; one of no length is hidden. Only what changes is sent.
+        Vectors and points are seen from the node above; one of no length is hidden. Only what
+        changes is sent.
         """
         sizes, colors = np.linalg.norm(vectors, axis=-1), load_colors(share)
         wxyz = quaternions(turn_z_to(vectors))
@@ -57,7 +64,8 @@ class Pointers:
 class LoadArrows:
     """The loads of one robot: joint forces, joint moments, and what actuators and springs carry.
 
-    Lengths and colours grow with the square root of the load, so that a wrist is seen beside a base.
+    Lengths and colours grow with the square root of the load, so that a wrist is seen beside a
+    base.
     """
 
     KINDS = ("joint forces", "joint moments", "actuator loads")
@@ -86,24 +94,49 @@ class LoadArrows:
         """Draw row k of some loads."""
         with self.scene.server.atomic():
             if self.shown["joint forces"]:
-                self._on_bodies("joint forces", loads.bodies, loads.turned_back(loads.forces, k), loads.largest_force)
+                self._on_bodies(
+                    "joint forces",
+                    loads.bodies,
+                    loads.turned_back(loads.forces, k),
+                    loads.largest_force,
+                )
             if self.shown["joint moments"]:
                 self._on_bodies(
-                    "joint moments", loads.bodies, loads.turned_back(loads.moments, k), loads.largest_moment
+                    "joint moments",
+                    loads.bodies,
+                    loads.turned_back(loads.moments, k),
+                    loads.largest_moment,
                 )
             if self.shown["actuator loads"]:
                 names = [f"{self.scene.root}/loads/push{i}" for i in range(loads.pushes.shape[1])]
-                self._draw("actuator loads", names, loads.pushes[k], loads.largest_push, loads.push_at[k])
-                self._on_bodies("actuator moments", loads.turn_bodies, loads.turns_on_body[k], loads.largest_turn)
+                self._draw(
+                    "actuator loads", names, loads.pushes[k], loads.largest_push, loads.push_at[k]
+                )
+                self._on_bodies(
+                    "actuator moments",
+                    loads.turn_bodies,
+                    loads.turns_on_body[k],
+                    loads.largest_turn,
+                )
                 self._paint(loads, k)
 
-    def _on_bodies(self, kind: str, bodies: Sequence[str], vectors: np.ndarray, largest: float) -> None:
+    def _on_bodies(
+        self, kind: str, bodies: Sequence[str], vectors: np.ndarray, largest: float
+    ) -> None:
         """Loads at the origins of bodies, in their axes: the arrows ride on the bodies."""
-        places = [f"{self.scene.place(body)}/loads/{kind.replace(' ', '_')}{i}" for i, body in enumerate(bodies)]
+        places = [
+            f"{self.scene.place(body)}/loads/{kind.replace(' ', '_')}{i}"
+            for i, body in enumerate(bodies)
+        ]
         self._draw(kind, places, vectors, largest)
 
     def _draw(
-        self, kind: str, places: Sequence[str], loads: np.ndarray, largest: float, at: np.ndarray | None = None
+        self,
+        kind: str,
+        places: Sequence[str],
+        loads: np.ndarray,
+        largest: float,
+        at: np.ndarray | None = None,
     ) -> None:
         if kind not in self.pointers:
             shape = turning_arrow() if "moments" in kind else arrow()
@@ -111,7 +144,9 @@ class LoadArrows:
         size = np.linalg.norm(loads, axis=-1)
         share = np.round(LEVELS * np.sqrt(size / largest)) / LEVELS if largest > 0 else 0 * size
         length = share * self.longest * (0.32 if "moments" in kind else 1.0)
-        self.pointers[kind].show(loads / np.maximum(size, 1e-300)[:, None] * length[:, None], share, at)
+        self.pointers[kind].show(
+            loads / np.maximum(size, 1e-300)[:, None] * length[:, None], share, at
+        )
 
     def _hide(self, kind: str) -> None:
         if kind in self.pointers:
@@ -121,7 +156,9 @@ class LoadArrows:
         members = self.scene.members
         if members is None or not loads.axial or loads.largest_axial <= 0:
             return
-        share = np.round(LEVELS * np.sqrt(np.abs(loads.axial_loads[k]) / loads.largest_axial)) / LEVELS
+        share = (
+            np.round(LEVELS * np.sqrt(np.abs(loads.axial_loads[k]) / loads.largest_axial)) / LEVELS
+        )
         for name, color in zip(loads.axial, load_colors(share), strict=True):
             members.paint(name, tuple(int(c) for c in color))
 

@@ -17,11 +17,15 @@ from linkwork.model.elements import LinearActuator
 class LoadVectors:
     """One row an instant, world axes unless said otherwise.
 
-    at, forces, moments (n, b, 3)   on each of `bodies` (those with mass), at its joint, by what carries it [m, N, N m]
+    at, forces, moments (n, b, 3)   on each of `bodies` (those with mass), at its joint, by what
+                                    carries it [m, N, N m]
     rotation (n, b, 3, 3)           of these bodies
-    push_at, pushes (n, p, 3)       forces of struts (on both ends) and of motors along sliding axes [N]
-    turns_on_body (n, t, 3)         moments of motors about turning axes, in axes of `turn_bodies` [N m]
-    axial, axial_loads (n, x)       names of struts and springs, and what they carry along themselves [N]
+    push_at, pushes (n, p, 3)       forces of struts (on both ends) and of motors along sliding axes
+                                    [N]
+    turns_on_body (n, t, 3)         moments of motors about turning axes, in axes of `turn_bodies`
+                                    [N m]
+    axial, axial_loads (n, x)       names of struts and springs, and what they carry along
+                                    themselves [N]
     """
 
     bodies: tuple[str, ...]

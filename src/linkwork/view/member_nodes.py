@@ -1,4 +1,5 @@
-"""Member nodes: struts that telescope, springs that stretch, bars, sliders and pins of closed loops."""
+"""Member nodes: struts that telescope, springs that stretch, bars,
+sliders and pins of closed loops."""
 
 from __future__ import annotations
 
@@ -21,24 +22,33 @@ RADIUS = 0.008
 
 
 class MemberNodes:
-    """The members of one robot in a viser scene, moved by their ends; every mesh has unit length along z.
+    """The members of one robot in a viser scene, moved by their ends;
+    every mesh has unit length along z.
 
     `ends` (m, 2, 3) where the robot stands first: the barrel of a strut takes half of that length.
     """
 
-    def __init__(self, server: Any, robot: Robot, root: str, size: float, ends: np.ndarray | None) -> None:
+    def __init__(
+        self, server: Any, robot: Robot, root: str, size: float, ends: np.ndarray | None
+    ) -> None:
         self.names = member_names(robot.subject)
         elements = {getattr(e, "name", None): e for e in robot.model.elements}
         self.elements = [elements[name] for name in self.names]
         self.radius = RADIUS * size
-        start = np.ones(len(self.names)) if ends is None else np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
+        start = (
+            np.ones(len(self.names))
+            if ends is None
+            else np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
+        )
         self.start = np.maximum(start, self.radius)
         self.nodes: dict[str, list[Any]] = {}
         for name, element, length in zip(self.names, self.elements, self.start, strict=True):
             place = f"{root}/members/{name.replace('/', '|')}"
             self.nodes[name] = [
                 server.scene.add_mesh_simple(f"{place}/{k}", *shape, color=color)
-                for k, (shape, color) in enumerate(member_parts(element, self.radius, float(length)))
+                for k, (shape, color) in enumerate(
+                    member_parts(element, self.radius, float(length))
+                )
             ]
         self.shown = True
 
@@ -68,8 +78,11 @@ class MemberNodes:
         self.nodes[name][-1].color = color
 
 
-def member_parts(element: Any, radius: float, length: float) -> list[tuple[triangles.Triangles, Color]]:
-    """What is drawn of a member, along z from the origin with unit length; the second part is a barrel of half that."""
+def member_parts(
+    element: Any, radius: float, length: float
+) -> list[tuple[triangles.Triangles, Color]]:
+    """What is drawn of a member, along z from the origin with unit length;
+    the second part is a barrel of half that."""
     r, up = radius, np.array([0.0, 0.0, 0.5])
     rod = triangles.moved(triangles.cylinder(0.55 * r, 1.0), np.eye(3), up)
     if isinstance(element, (LinearActuator, Damper)):
@@ -80,13 +93,16 @@ def member_parts(element: Any, radius: float, length: float) -> list[tuple[trian
     if isinstance(element, LoopClosure) and element.kind != "distance":
         return [(triangles.ball(1.9 * r), COLORS["hub"])]
     if isinstance(element, (Bar, LoopClosure)):
-        return [(triangles.moved(triangles.cylinder(0.9 * r, 1.0), np.eye(3), up), COLORS["member"])]
+        return [
+            (triangles.moved(triangles.cylinder(0.9 * r, 1.0), np.eye(3), up), COLORS["member"])
+        ]
     assert isinstance(element, Slider)
     return [(rod, COLORS["member"])]
 
 
 def member_scales(element: Any, length: float, first: float) -> tuple[float, ...]:
-    """How long the parts of a member are drawn that is `length` now and was `first`; a pin is not stretched."""
+    """How long the parts of a member are drawn that is `length` now and was `first`;
+    a pin is not stretched."""
     if isinstance(element, LoopClosure) and length < 1e-6:
         return (1.0,)
     return (max(length, 1e-6), 0.5 * first)

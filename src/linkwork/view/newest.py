@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 
 class Newest:
-    """Many events come while one is worked on; the work is done once more for the last of them, then `after`."""
+    """Many events come while one is worked on; the work is done once more for the last of them,
+    then `after`."""
 
     def __init__(self, work: Callable[[], None], after: Callable[[], None] | None = None) -> None:
         self._work, self._after = work, after

@@ -1,4 +1,5 @@
-"""Obstacle page: a folder of a robot's tab with obstacles to drag, for the pages that answer while a person drags."""
+"""Obstacle page: a folder of a robot's tab with obstacles to drag,
+for the pages that answer while a person drags."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from linkwork.view.newest import Newest
 
 
 class ObstaclePage:
-    """Nothing is computed before a person asks for it: `shown` is their wish, `status` the answer in words."""
+    """Nothing is computed before a person asks for it: `shown` is their wish,
+    `status` the answer in words."""
 
     shown: Any
     file: Any
@@ -44,7 +46,8 @@ class ObstaclePage:
         raise NotImplementedError
 
     def _ready(self) -> bool:
-        """Whether what the page asks is there and the obstacles of its file are drawn; if not, the status says why."""
+        """Whether what the page asks is there and the obstacles of its file are drawn; if not,
+        the status says why."""
         try:
             self._prepare()
             path = self.file.value.strip()

@@ -1,6 +1,7 @@
 """Page: viser's page as ours: its title, number boxes wide enough for what they hold.
 
-What is changed is what a person sees, not how it works: a page that a later viser writes otherwise stays as it is.
+What is changed is what a person sees, not how it works: a page that a later viser writes otherwise
+stays as it is.
 """
 
 from __future__ import annotations

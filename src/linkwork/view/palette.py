@@ -34,7 +34,9 @@ BRANCHES: tuple[Color, ...] = (
 )
 """Colours of the solutions of inverse kinematics, in turns."""
 
-LOAD_SCALE = np.array([[44, 110, 178], [64, 166, 150], [244, 196, 72], [232, 118, 52], [198, 40, 52]], dtype=float)
+LOAD_SCALE = np.array(
+    [[44, 110, 178], [64, 166, 150], [244, 196, 72], [232, 118, 52], [198, 40, 52]], dtype=float
+)
 """From no load (blue) to the largest (red)."""
 
 
@@ -42,11 +44,16 @@ def load_colors(share: np.ndarray) -> np.ndarray:
     """(n, 3) of uint8 for loads as a share (n,) of the largest: blue, green, yellow, red."""
     at = np.clip(np.asarray(share, dtype=float), 0.0, 1.0) * (len(LOAD_SCALE) - 1)
     steps = np.arange(len(LOAD_SCALE))
-    return np.stack([np.interp(at, steps, LOAD_SCALE[:, k]) for k in range(3)], axis=-1).round().astype(np.uint8)
+    return (
+        np.stack([np.interp(at, steps, LOAD_SCALE[:, k]) for k in range(3)], axis=-1)
+        .round()
+        .astype(np.uint8)
+    )
 
 
 def linear(colors: np.ndarray) -> np.ndarray:
-    """uint8 colours of a screen as the linear light in which viser takes the colours of instances."""
+    """uint8 colours of a screen as the linear light in which viser takes the colours of
+    instances."""
     c = np.asarray(colors, dtype=float) / 255
     light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return (255 * light).round().astype(np.uint8)

@@ -4,9 +4,9 @@ A room with a part of its own in the viewer has a file `panel.py` with
 
     def panel(stand) -> Panel | None
 
-It is called once for each robot that is shown, inside its tab: what it adds with `stand.server.gui` stands there. It
-draws with `stand.server.scene` below `stand.scene.root`, moves the robot with `stand.show(q)`, and gives None where the
-room has nothing for this robot.
+It is called once for each robot that is shown, inside its tab: what it adds with `stand.server.gui`
+stands there. It draws with `stand.server.scene` below `stand.scene.root`, moves the robot with
+`stand.show(q)`, and gives None where the room has nothing for this robot.
 """
 
 from __future__ import annotations

@@ -23,7 +23,17 @@ from linkwork.view.member_nodes import RADIUS, member_parts, member_scales
 from linkwork.view.palette import COLORS, Color
 from linkwork.view.png import png_bytes
 from linkwork.view.postures import Postures, postures, start
-from linkwork.view.raster import Camera, Floor, Mesh, axes_of, fitted, floor_of, merged, render, vertex_normals
+from linkwork.view.raster import (
+    Camera,
+    Floor,
+    Mesh,
+    axes_of,
+    fitted,
+    floor_of,
+    merged,
+    render,
+    vertex_normals,
+)
 from linkwork.view.scene import extent
 from linkwork.view.solids import solids
 
@@ -42,13 +52,16 @@ def picture(
     obstacles: Any = None,
     paths: Sequence[ArrayLike] = (),
 ) -> bytes:
-    """The robot at q (nq,) as a PNG, with its shapes in shaded colours; also written to `path` if one is given.
+    """The robot at q (nq,) as a PNG, with its shapes in shaded colours;
+    also written to `path` if one is given.
 
     q        left out: where it stands first (`robot.home`, or the start of its first motion)
     size     width and height [pixel]
-    view     azimuth and elevation [deg] of the eye; left out: from the front right, or onto a flat mechanism
-    trails   frames whose path over the robot's first motion (or over `ghosts`) is drawn; left out: of a machine with
-             closed loops, where it stands first, the frames that it describes (coupler curves)
+    view     azimuth and elevation [deg] of the eye; left out: from the front right, or onto a flat
+             mechanism
+    trails   frames whose path over the robot's first motion (or over `ghosts`) is drawn; left out:
+             of a machine with closed loops, where it stands first, the frames that it describes
+             (coupler curves)
     ghosts   (n, nq): other configurations, drawn pale and behind
     obstacles  what stands around: `lw.collision.Obstacles`, or shapes
     paths    (n, 3) each [m]: lines in world axes
@@ -71,7 +84,11 @@ def image(
 ) -> np.ndarray:
     """The same as pixels (height, width, 3) of bytes."""
     at = start(robot) if q is None else finite(q, (robot.nq,), "picture: q")
-    others = None if ghosts is None else finite_rows(ghosts, robot.nq, "picture: ghosts").reshape(-1, robot.nq)
+    others = (
+        None
+        if ghosts is None
+        else finite_rows(ghosts, robot.nq, "picture: ghosts").reshape(-1, robot.nq)
+    )
     width, height = pixels(size)
     if trails is None:
         trails = described_frames(robot) if q is None and len(robot.motions) else ()
@@ -91,15 +108,19 @@ def shot(
     view: tuple[float, float] | None = None,
     ghosts: Mesh | None = None,
 ) -> np.ndarray:
-    """A picture (height, width, 3) of a mesh and its ghosts that fills it, on a floor. scale [m]: the robot's size."""
-    camera, floor, shown = stage(mesh if ghosts is None else merged([mesh, ghosts]), scale, size, view)
+    """A picture (height, width, 3) of a mesh and its ghosts that fills it, on a floor. scale [m]:
+    the robot's size."""
+    camera, floor, shown = stage(
+        mesh if ghosts is None else merged([mesh, ghosts]), scale, size, view
+    )
     return render(mesh, camera, shown, floor, ghosts)
 
 
 def stage(
     mesh: Mesh, scale: float, size: tuple[int, int], view: tuple[float, float] | None
 ) -> tuple[Camera, Floor, float]:
-    """(camera, floor, size [m] of what is shown) for a mesh: the floor is the ground, or what it stands on."""
+    """(camera, floor, size [m] of what is shown) for a mesh: the floor is the ground,
+    or what it stands on."""
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     camera = fitted(mesh.vertices, axes_of(*(view or viewpoint(low, high))), *size)
     ground = 0.0 if -0.02 * scale < low[2] < 0.25 * scale else float(low[2])
@@ -118,7 +139,8 @@ def viewpoint(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Look:
-    """What is drawn of a robot: the meshes of its bodies in their own axes, and those of its members."""
+    """What is drawn of a robot: the meshes of its bodies in their own axes,
+    and those of its members."""
 
     robot: Robot
     size: float
@@ -138,7 +160,9 @@ class Look:
             if len(piece.faces)
         )
         ends = rows.ends if rows.ends is not None else postures(robot, q).ends
-        first = np.ones(0) if ends is None else np.linalg.norm(ends[0, :, 1] - ends[0, :, 0], axis=-1)
+        first = (
+            np.ones(0) if ends is None else np.linalg.norm(ends[0, :, 1] - ends[0, :, 0], axis=-1)
+        )
         return cls(robot, size, bodies, np.maximum(first, RADIUS * size))
 
     def mesh(self, rows: Postures, k: int) -> Mesh:
@@ -180,7 +204,9 @@ class Look:
     def _members(self, ends: np.ndarray) -> list[Mesh]:
         elements = {getattr(e, "name", None): e for e in self.robot.model.elements}
         meshes = []
-        for name, (a, b), first in zip(member_names(self.robot.subject), ends, self.first, strict=True):
+        for name, (a, b), first in zip(
+            member_names(self.robot.subject), ends, self.first, strict=True
+        ):
             length, element = float(np.linalg.norm(b - a)), elements[name]
             if length < 1e-9 and not isinstance(element, LoopClosure):
                 continue
@@ -195,7 +221,10 @@ class Look:
 
 def obstacle_meshes(obstacles: Any) -> list[Mesh]:
     """What stands around, each shape that has an end, in the colour of obstacles."""
-    from linkwork.collision import Obstacles  # whoever draws a robot alone does not wait for the room
+    # whoever draws a robot alone does not wait for the room
+    from linkwork.collision import (
+        Obstacles,
+    )
     from linkwork.view.shape_triangles import ENDLESS, OBSTACLE, drawn
 
     around = obstacles if isinstance(obstacles, Obstacles) else Obstacles(obstacles)
@@ -208,7 +237,8 @@ def pale(mesh: Mesh, share: float = 0.72) -> Mesh:
 
 
 def described_frames(robot: Robot) -> tuple[str, ...]:
-    """The frames that a machine with closed loops describes: whoever writes them down wants to see their paths."""
+    """The frames that a machine with closed loops describes:
+    whoever writes them down wants to see their paths."""
     return tuple(frame.name for frame in robot.model.frames) if robot.model.elements else ()
 
 
@@ -218,7 +248,9 @@ def trail_paths(robot: Robot, frames: Sequence[str], q: np.ndarray | None) -> li
         return []
     if q is None:
         if not len(robot.motions):
-            raise InvalidInput(f'picture: trails need a motion, and robot "{robot.name}" has none; give ghosts')
+            raise InvalidInput(
+                f'picture: trails need a motion, and robot "{robot.name}" has none; give ghosts'
+            )
         motion = robot.motions[next(iter(robot.motions))]
         q = np.asarray(motion.sample(np.linspace(0.0, motion.duration, 241))[0])
     return [np.asarray(robot.pose(q, frame)[:, :3, 3]) for frame in frames]
@@ -246,5 +278,7 @@ def pixels(size: tuple[int, int], who: str = "picture") -> tuple[int, int]:
     except (TypeError, ValueError):
         raise InvalidInput(f"{who}: size is {size!r}, expected width and height [pixel]") from None
     if not (16 <= width <= LARGEST and 16 <= height <= LARGEST):
-        raise InvalidInput(f"{who}: size is {width} x {height}, expected 16 to {LARGEST} pixels each")
+        raise InvalidInput(
+            f"{who}: size is {width} x {height}, expected 16 to {LARGEST} pixels each"
+        )
     return width, height

@@ -12,7 +12,8 @@ from linkwork.errors import NotPossible
 def pictures(
     draw: Callable[[Any], None], forms: Sequence[str], size: tuple[float, float] = (8.0, 5.0)
 ) -> dict[str, bytes]:
-    """draw(figure) on an empty matplotlib figure of a size [inch], once, as "png", "svg" or both."""
+    """draw(figure) on an empty matplotlib figure of a size [inch], once, as "png", "svg" or
+    both."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -24,7 +25,10 @@ def pictures(
     contents = {}
     for form in forms:
         content = io.BytesIO()
-        figure.savefig(content, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
+        figure.savefig(
+            content, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None
+        )
         contents[form] = content.getvalue()
-        figure.set_layout_engine(None)  # places stay for the next form: to find them again takes a fifth of the time
+        # places stay for the next form: to find them again takes a fifth of the time
+        figure.set_layout_engine(None)
     return contents

@@ -57,13 +57,19 @@ class PlanPage(ObstaclePage):
         self.play.on_click(lambda _: self.play_it())
 
     def begin(self, answer: Plan, law: Any, file: Any = None) -> None:
-        """Show a plan that was made elsewhere, with the obstacles of a file; from there on it can be dragged."""
+        """Show a plan that was made elsewhere, with the obstacles of a file;
+        from there on it can be dragged."""
         self.model = answer.model
         self.file.value, self.shown.value = "" if file is None else str(file), True
         self.restart()
         clear = math.nan if law is None else answer.clearance_of(law)
         with self.stand.lock:
-            self.start, self.goal, self.answer, self.law = answer.path[0], answer.path[-1], answer, law
+            self.start, self.goal, self.answer, self.law = (
+                answer.path[0],
+                answer.path[-1],
+                answer,
+                law,
+            )
             for name, q in (("start", self.start), ("goal", self.goal)):
                 self._put(name, q)
             self.milliseconds = 1e3 * sum(answer.seconds.values())
@@ -75,7 +81,8 @@ class PlanPage(ObstaclePage):
                 self._show_law()
 
     def restart(self) -> None:
-        """Begin with the robot where it is, start and goal in one place; or take everything away."""
+        """Begin with the robot where it is, start and goal in one place; or take everything
+        away."""
         with self.stand.lock:
             self.remove()
             if not self.shown.value or not self._ready():
@@ -95,7 +102,9 @@ class PlanPage(ObstaclePage):
         if not self.shown.value:
             return
         size = self.stand.scene.size
-        at = self.robot.pose(self.stand.scene.q, self.stand.tip)[:3, 3] + np.array([0.0, 0.0, 0.25 * size])
+        at = self.robot.pose(self.stand.scene.q, self.stand.tip)[:3, 3] + np.array(
+            [0.0, 0.0, 0.25 * size]
+        )
         self._put_ball(at, 0.06 * size)
 
     def start_here(self) -> None:
@@ -106,7 +115,8 @@ class PlanPage(ObstaclePage):
         self._newest()
 
     def drag(self, name: str, position: np.ndarray, wxyz: np.ndarray) -> None:
-        """The start or the goal is elsewhere: the posture nearest to the one before, by inverse kinematics."""
+        """The start or the goal is elsewhere: the posture nearest to the one before,
+        by inverse kinematics."""
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = matrix(wxyz), position
         with self.stand.lock:
@@ -147,7 +157,8 @@ class PlanPage(ObstaclePage):
             self._say()
 
     def settled(self) -> None:
-        """The drag has ended: a patient search where there was no path, and the fastest motion along the path."""
+        """The drag has ended: a patient search where there was no path,
+        and the fastest motion along the path."""
         if self.answer is not None and self.answer.reason.startswith("no path"):
             self.follow(PATIENT)
         answer = self.answer
@@ -188,7 +199,9 @@ class PlanPage(ObstaclePage):
 
     def _add_gizmo(self, name: str) -> None:
         path, size = f"{self.stand.scene.root}/plan {name}", 0.14 if name == "goal" else 0.1
-        gizmo = self.server.scene.add_transform_controls(path, scale=size * self.stand.scene.size, line_width=3.0)
+        gizmo = self.server.scene.add_transform_controls(
+            path, scale=size * self.stand.scene.size, line_width=3.0
+        )
         self.gizmos[name] = gizmo
         self._put(name, self.goal if name == "goal" else self.start)
         gizmo.on_update(lambda _: self.drag(name, np.array(gizmo.position), np.array(gizmo.wxyz)))
@@ -196,7 +209,10 @@ class PlanPage(ObstaclePage):
     def _put(self, name: str, q: np.ndarray) -> None:
         if name in self.gizmos:
             pose = self.robot.pose(q, self.stand.tip)
-            self.gizmos[name].position, self.gizmos[name].wxyz = pose[:3, 3], quaternions(pose[:3, :3])
+            self.gizmos[name].position, self.gizmos[name].wxyz = (
+                pose[:3, 3],
+                quaternions(pose[:3, :3]),
+            )
 
     def _draw(self) -> None:
         answer = self.answer
@@ -207,7 +223,9 @@ class PlanPage(ObstaclePage):
             return
         points = self.robot.pose(along(answer.path, SAMPLES), self.stand.tip)[:, :3, 3]
         self._line = self.stand.scene.trail("plan", points)
-        self.ghosts.show(along(answer.path, GHOSTS) if self.ghosts_shown.value else np.zeros((0, self.robot.nq)))
+        self.ghosts.show(
+            along(answer.path, GHOSTS) if self.ghosts_shown.value else np.zeros((0, self.robot.nq))
+        )
 
     def _say(self) -> None:
         answer = self.answer
@@ -217,12 +235,17 @@ class PlanPage(ObstaclePage):
         if not answer.success:
             self.status.content = f"{answer.reason} ({took})"
             return
-        # of the motion in time as soon as there is one: its corners are rounded and may come nearer than the path
+        # of the motion in time as soon as there is one:
+        # its corners are rounded and may come nearer than the path
         clear = answer.bound if self.law is None else self.motion_clearance
         proof = "not proved"
         if answer.certified:
             known = math.isfinite(clear)
-            proof = f"proved free, at least {1e3 * clear:.1f} mm clear" if known else "the path alone proved free"
+            proof = (
+                f"proved free, at least {1e3 * clear:.1f} mm clear"
+                if known
+                else "the path alone proved free"
+            )
         words = f"length {answer.length:.3f}, {len(answer.path)} waypoints, {proof}, {took}"
         if self.law is not None:
             words += f"; fastest motion {self.law.duration:.2f} s"
@@ -237,7 +260,10 @@ class PlanPage(ObstaclePage):
             with self.chart_folder:
                 self.chart = self.server.gui.add_uplot(
                     data,
-                    ({"label": "time [s]"}, {"label": "speed [rad/s]", "stroke": "#d1495b", "width": 2}),
+                    (
+                        {"label": "time [s]"},
+                        {"label": "speed [rad/s]", "stroke": "#d1495b", "width": 2},
+                    ),
                     scales={"x": {"time": False}},
                     axes=({"size": 28}, {"size": 52}),
                     legend={"show": False},

@@ -1,4 +1,5 @@
-"""Report of a plan: its picture, clearance and torques over time, on one page that opens without a network."""
+"""Report of a plan: its picture, clearance and torques over time,
+on one page that opens without a network."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ PIXELS = (1200, 840)
 
 
 def write_plan_report(plan: Plan, path: str | Path, law: TimeLaw | None = None) -> Path:
-    """Write the report of a plan along its fastest motion (`law`; left out, `plan.timed()`), whole or not at all."""
+    """Write the report of a plan along its fastest motion (`law`; left out, `plan.timed()`),
+    whole or not at all."""
     if not getattr(plan, "success", False):
         raise InvalidInput("write_plan_report: expected a plan that has a path")
     write_atomically(path, plan_report_html(plan, plan.timed() if law is None else law))
@@ -36,16 +38,28 @@ def write_plan_report(plan: Plan, path: str | Path, law: TimeLaw | None = None) 
 
 
 def plan_report_html(plan: Plan, law: TimeLaw) -> str:
-    """The page: what was asked and found, picture, clearance among the obstacles, then all curves of the motion."""
-    from linkwork.view.clearance import told  # opens the collision room, which other parts of the view do without
+    """The page: what was asked and found, picture, clearance among the obstacles,
+    then all curves of the motion."""
+    # opens the collision room, which other parts of the view do without
+    from linkwork.view.clearance import (
+        told,
+    )
 
     robot = _facade(plan)
     instants = np.linspace(0.0, float(law.duration), INSTANTS)
     q, v, a = law.at(instants)
-    analysis = None if robot.model.kinematic_only else robot.analyse({"time": instants, "q": q, "v": v, "a": a})
-    clearance = told(plan.model, instants, q, plan.obstacles).replace("<h2>Clearance</h2>", "<h3>Clearance</h3>", 1)
+    analysis = (
+        None
+        if robot.model.kinematic_only
+        else robot.analyse({"time": instants, "q": q, "v": v, "a": a})
+    )
+    clearance = told(plan.model, instants, q, plan.obstacles).replace(
+        "<h2>Clearance</h2>", "<h3>Clearance</h3>", 1
+    )
     torques = "" if analysis is None else _torques(robot, instants, q, v, a)
-    return report_html(robot, analysis, f"{robot.name}: a planned motion", [_told(plan, law) + clearance + torques])
+    return report_html(
+        robot, analysis, f"{robot.name}: a planned motion", [_told(plan, law) + clearance + torques]
+    )
 
 
 def _facade(plan: Plan) -> Robot:
@@ -62,7 +76,13 @@ def _told(plan: Plan, law: TimeLaw) -> str:
             proof += f"; the motion, whose corners are rounded, at least {1e3 * clear:.3g} mm"
     count = 0 if plan.obstacles is None else len(plan.obstacles)
     header = ("waypoints", "length [rad, m]", "duration [s]", "planned in [ms]", "obstacles")
-    row = (len(plan.path), plan.length, float(law.duration), 1e3 * sum(plan.seconds.values()), count)
+    row = (
+        len(plan.path),
+        plan.length,
+        float(law.duration),
+        1e3 * sum(plan.seconds.values()),
+        count,
+    )
     return f"<h2>Plan</h2><p>The path is {proof}.</p>{table('plan', header, [row])}{_picture(plan)}"
 
 
@@ -71,13 +91,20 @@ def _picture(plan: Plan) -> str:
     robot = _facade(plan)
     way = robot.pose(along(plan.path, 80), robot.bodies[-1])[:, :3, 3]
     *before, last = along(plan.path, POSTURES)
-    content = picture(robot, last, size=PIXELS, ghosts=np.array(before), obstacles=plan.obstacles, paths=[way])
+    content = picture(
+        robot, last, size=PIXELS, ghosts=np.array(before), obstacles=plan.obstacles, paths=[way]
+    )
     image = base64.b64encode(content).decode()
-    return f'<img class="plan" alt="postures along the path" width="600" src="data:image/png;base64,{image}">'
+    return (
+        '<img class="plan" alt="postures along the path" width="600" '
+        f'src="data:image/png;base64,{image}">'
+    )
 
 
 def _torques(robot: Robot, time: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> str:
     """What every joint must give over the motion."""
     tau = robot.inverse_dynamics(q, v, a)
-    chart = Chart("torque of every joint", "N m, N", dict(zip(robot.joints, tau.T, strict=True)), time)
+    chart = Chart(
+        "torque of every joint", "N m, N", dict(zip(robot.joints, tau.T, strict=True)), time
+    )
     return f'<div class="charts">{chart.html()}</div>'

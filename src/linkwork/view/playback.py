@@ -1,4 +1,5 @@
-"""Playback: a motion of one robot with all its postures made at once; loads and columns when they are asked for."""
+"""Playback: a motion of one robot with all its postures made at once;
+loads and columns when they are asked for."""
 
 from __future__ import annotations
 
@@ -23,15 +24,18 @@ FRAMES_PER_SECOND = 50
 class Playback:
     """A motion to show.
 
-    motion   a name of `robot.motions`, or arrays as `robot.analyse` takes them: {"time": (n,), "q": (n, nq), "v", "a"}
-             or {"time", "c", "cd", "cdd"}; each row is then one frame; or a motion of `lw.trajectory`, a simulation
+    motion   a name of `robot.motions`, or arrays as `robot.analyse` takes them:
+             {"time": (n,), "q": (n, nq), "v", "a"} or {"time", "c", "cd", "cdd"}; each row is then
+             one frame; or a motion of `lw.trajectory`, a simulation
     """
 
     def __init__(self, robot: Robot, motion: str | Mapping[str, Any]) -> None:
         self.robot = robot
         if isinstance(motion, str):
             self.name, sampled = motion, robot.motions[motion]
-            self.time = np.linspace(0.0, sampled.duration, max(2, round(sampled.duration * FRAMES_PER_SECOND) + 1))
+            self.time = np.linspace(
+                0.0, sampled.duration, max(2, round(sampled.duration * FRAMES_PER_SECOND) + 1)
+            )
             self.states = tuple(np.asarray(x) for x in sampled.sample(self.time))
         else:
             self.name, motion = "motion", getattr(motion, "motion", motion)
@@ -64,14 +68,20 @@ class Playback:
         return None if self.analysis is None else load_vectors(self.analysis)
 
     def vectors_if_ready(self) -> LoadVectors | None:
-        """The loads, if they are there; otherwise a thread starts to make them (compiling may take seconds)."""
-        if "vectors" not in self.__dict__ and not self._failed and self._making.acquire(blocking=False):
+        """The loads, if they are there; otherwise a thread starts to make them
+        (compiling may take seconds)."""
+        if (
+            "vectors" not in self.__dict__
+            and not self._failed
+            and self._making.acquire(blocking=False)
+        ):
             threading.Thread(target=self._make, daemon=True).start()
         return self.__dict__.get("vectors")
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
-        """name -> (n,): every column of the analysis; of positions alone where nothing is known of masses."""
+        """name -> (n,): every column of the analysis;
+        of positions alone where nothing is known of masses."""
         return self._positions if self.analysis is None else self.analysis.columns
 
     @cached_property
@@ -97,14 +107,19 @@ class Playback:
         return self._failed
 
 
-def _from_arrays(robot: Robot, motion: Mapping[str, Any]) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+def _from_arrays(
+    robot: Robot, motion: Mapping[str, Any]
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     if "time" not in motion or ("q" in motion) == ("c" in motion):
         raise InvalidInput(
-            f"viewer: motion has {sorted(motion)}, expected time and either joint coordinates q or commands c"
+            f"viewer: motion has {sorted(motion)}, expected time and either joint coordinates q or "
+            "commands c"
         )
     time = as_doubles(motion["time"], "viewer: time")
     if time.ndim != 1 or len(time) < 2 or not (np.diff(time) > 0).all():
-        raise InvalidInput(f"viewer: time has shape {time.shape}, expected (n,) with n >= 2, growing")
+        raise InvalidInput(
+            f"viewer: time has shape {time.shape}, expected (n,) with n >= 2, growing"
+        )
     if "c" in motion:
         c = as_doubles(motion["c"], "viewer: c")
         cd, cdd = motion.get("cd"), motion.get("cdd")
@@ -112,5 +127,8 @@ def _from_arrays(robot: Robot, motion: Mapping[str, Any]) -> tuple[np.ndarray, t
     q = as_doubles(motion["q"], "viewer: q")
     if q.shape != (len(time), robot.nq):
         raise InvalidInput(f"viewer: q has shape {q.shape}, expected ({len(time)}, {robot.nq})")
-    rest = [as_doubles(motion.get(name, np.zeros((len(time), robot.nv))), f"viewer: {name}") for name in ("v", "a")]
+    rest = [
+        as_doubles(motion.get(name, np.zeros((len(time), robot.nv))), f"viewer: {name}")
+        for name in ("v", "a")
+    ]
     return time, (q, *rest)

@@ -1,4 +1,5 @@
-"""PNG (ISO/IEC 15948): a picture as the bytes of a file, eight bits a channel, each row less the one above."""
+"""PNG (ISO/IEC 15948): a picture as the bytes of a file, eight bits a channel,
+each row less the one above."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ def png_bytes(image: np.ndarray) -> bytes:
     height, width, _ = image.shape
     rows = image.reshape(height, -1)
     above = np.concatenate([np.zeros((1, rows.shape[1]), np.uint8), rows[:-1]])
-    filtered = np.concatenate([np.full((height, 1), 2, np.uint8), rows - above], axis=1)  # 2: filter "up", modulo 256
+    # 2: filter "up", modulo 256
+    filtered = np.concatenate([np.full((height, 1), 2, np.uint8), rows - above], axis=1)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = {
         b"IHDR": header,
@@ -24,8 +26,15 @@ def png_bytes(image: np.ndarray) -> bytes:
         b"IDAT": zlib.compress(filtered.tobytes(), 6),
         b"IEND": b"",
     }
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks.items())
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        _chunk(kind, content) for kind, content in chunks.items()
+    )
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return (
+        struct.pack(">I", len(content))
+        + kind
+        + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+    )

@@ -19,7 +19,8 @@ STILL = 1e-9
 class Steps:
     """From each body to the body that carries it: position (n, nb, 3), wxyz (n, nb, 4).
 
-    slides, turns: bodies whose position or rotation changes over the rows: of a hinge only the rotation does.
+    slides, turns: bodies whose position or rotation changes over the rows: of a hinge only the
+    rotation does.
     """
 
     position: np.ndarray
@@ -32,9 +33,11 @@ class Steps:
 class Postures:
     """One row a configuration.
 
-    q (n, nq); position (n, nb, 3) [m] and rotation (n, nb, 3, 3) of the bodies in `robot.bodies`' order
+    q (n, nq); position (n, nb, 3) [m] and rotation (n, nb, 3, 3) of the bodies in `robot.bodies`'
+    order
     parents (nb,): which body carries each, -1 for the world
-    ends (n, m, 2, 3): of struts, springs and bars; None where the loops cannot close or there are none
+    ends (n, m, 2, 3): of struts, springs and bars; None where the loops cannot close or there are
+    none
     """
 
     q: np.ndarray
@@ -58,9 +61,9 @@ class Postures:
         R, p = self.rotation.copy(), self.position.copy()
         back = self.rotation[:, self.parents[carried]].swapaxes(-1, -2)
         R[:, carried] = back @ self.rotation[:, carried]
-        p[:, carried] = (back @ (self.position[:, carried] - self.position[:, self.parents[carried]])[..., None])[
-            ..., 0
-        ]
+        p[:, carried] = (
+            back @ (self.position[:, carried] - self.position[:, self.parents[carried]])[..., None]
+        )[..., 0]
         wxyz = quaternions(R)
         slides = np.flatnonzero(np.ptp(p, axis=0).max(axis=-1) > STILL)
         turns = np.flatnonzero(np.ptp(R, axis=0).max(axis=(-2, -1)) > STILL)
@@ -96,12 +99,17 @@ def start(robot: Robot) -> np.ndarray:
 def quaternions(R: np.ndarray) -> np.ndarray:
     """(..., 4) unit quaternions (w, x, y, z) of rotation matrices (..., 3, 3).
 
-    Each row of 4 q q' - 1 (entries of R) is q times one of its components; the row of the largest is divided by it.
+    Each row of 4 q q' - 1 (entries of R) is q times one of its components; the row of the largest
+    is divided by it.
     """
     R = np.asarray(R, dtype=float)
     a, b, c = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
     x, y, z = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
-    xy, xz, yz = R[..., 0, 1] + R[..., 1, 0], R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
+    xy, xz, yz = (
+        R[..., 0, 1] + R[..., 1, 0],
+        R[..., 0, 2] + R[..., 2, 0],
+        R[..., 1, 2] + R[..., 2, 1],
+    )
     rows = np.stack(
         [
             np.stack([1 + a + b + c, x, y, z], axis=-1),
@@ -134,6 +142,8 @@ def _member_ends(robot: Robot, q: np.ndarray) -> np.ndarray | None:
         return None
     try:
         ends = members(robot.subject, q)
-    except LinkworkError:  # a bar too short for its slider: the bodies are drawn, the members are not
+    except (
+        LinkworkError
+    ):  # a bar too short for its slider: the bodies are drawn, the members are not
         return None
     return np.stack([np.stack([ends[n].first, ends[n].second], axis=-2) for n in names], axis=-3)

@@ -1,4 +1,5 @@
-"""Power: what actuators, springs and dampers give, beside what the bodies take; a self-check of an analysis."""
+"""Power: what actuators, springs and dampers give, beside what the bodies take;
+a self-check of an analysis."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class PowerBalance:
 def power_balance(robot: Robot, analysis: Analysis) -> PowerBalance:
     """The balance of power of an analysis without external forces or payload.
 
-    Loops do no work, so  sum_k f_k dc_k/dt - sum_s T_s dl_s/dt = v' (M a + C v + g)  whatever supports share.
+    Loops do no work, so  sum_k f_k dc_k/dt - sum_s T_s dl_s/dt = v' (M a + C v + g)  whatever
+    supports share.
     """
     rates = analysis.cd
     efforts = analysis.loads.efforts[:, : rates.shape[1]]
@@ -48,4 +50,6 @@ def power_balance(robot: Robot, analysis: Analysis) -> PowerBalance:
         if isinstance(kinds.get(name), (Spring, Damper)) and name in analysis.members:
             from_springs = from_springs - analysis.loads.spring(name) * analysis.members[name].rate
     tau = robot.inverse_dynamics(analysis.q, analysis.v, analysis.a)
-    return PowerBalance((efforts * rates).sum(axis=-1), from_springs, (tau * analysis.v).sum(axis=-1))
+    return PowerBalance(
+        (efforts * rates).sum(axis=-1), from_springs, (tau * analysis.v).sum(axis=-1)
+    )

@@ -1,8 +1,9 @@
 """Rasteriser: triangles as a picture, without a window or a graphics card.
 
-A visibility buffer (which triangle is nearest, for every pixel) filled by scanlines, then deferred shading: normals are
-interpolated, light comes from one side and from the sky, edges are darkened where depth jumps ([Luft2006]), and a soft
-shadow lies on the floor. Every step is a numpy call over all triangles, rows or pixels. Two by two samples a pixel.
+A visibility buffer (which triangle is nearest, for every pixel) filled by scanlines, then deferred
+shading: normals are interpolated, light comes from one side and from the sky, edges are darkened
+where depth jumps ([Luft2006]), and a soft shadow lies on the floor. Every step is a numpy call over
+all triangles, rows or pixels. Two by two samples a pixel.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ LINES = np.array([0.80, 0.83, 0.87], dtype=np.float32)
 
 @dataclass(frozen=True)
 class Mesh:
-    """Triangles in world axes: vertices (n, 3) [m], normals (n, 3), faces (m, 3), colors (m, 3) from 0 to 1."""
+    """Triangles in world axes: vertices (n, 3) [m], normals (n, 3), faces (m, 3),
+    colors (m, 3) from 0 to 1."""
 
     vertices: np.ndarray
     normals: np.ndarray
@@ -38,7 +40,10 @@ def merged(meshes: list[Mesh]) -> Mesh:
     """Several meshes as one."""
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
     faces = [mesh.faces + start for mesh, start in zip(meshes, starts, strict=True)]
-    parts = [np.concatenate([getattr(mesh, name) for mesh in meshes]) for name in ("vertices", "normals", "colors")]
+    parts = [
+        np.concatenate([getattr(mesh, name) for mesh in meshes])
+        for name in ("vertices", "normals", "colors")
+    ]
     return Mesh(parts[0], parts[1], np.concatenate(faces), parts[2])
 
 
@@ -55,7 +60,8 @@ def vertex_normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Camera:
-    """Looks along -z of its axes R_world_camera (columns right, up, back) from `position`; width x height pixels."""
+    """Looks along -z of its axes R_world_camera (columns right, up, back) from `position`;
+    width x height pixels."""
 
     R: np.ndarray
     position: np.ndarray
@@ -68,7 +74,8 @@ class Camera:
         return min(self.width, self.height) / 2 / float(np.tan(FIELD / 2))
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """(n, 3): column and row [pixel], and 1 / distance along the view, which is affine on the screen."""
+        """(n, 3): column and row [pixel], and 1 / distance along the view,
+        which is affine on the screen."""
         seen = (points - self.position) @ self.R
         near = 1.0 / np.maximum(-seen[:, 2], 1e-9)
         column = self.width / 2 + self.focal * seen[:, 0] * near
@@ -77,17 +84,22 @@ class Camera:
 
 
 def axes_of(azimuth: float, elevation: float) -> np.ndarray:
-    """R_world_camera of a camera that stands at azimuth and elevation [deg] from what it looks at; z is up."""
+    """R_world_camera of a camera that stands at azimuth and elevation [deg] from what it looks at;
+    z is up."""
     a, e = np.deg2rad([azimuth, elevation])
     back = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     right = np.array([-np.sin(a), np.cos(a), 0.0])
     return np.stack([right, np.cross(back, right), back], axis=-1)
 
 
-def fitted(points: np.ndarray, R: np.ndarray, width: int, height: int, margin: float = 0.07) -> Camera:
-    """The nearest camera with axes R that has all points (n, 3) in its picture, with a margin on each side.
+def fitted(
+    points: np.ndarray, R: np.ndarray, width: int, height: int, margin: float = 0.07
+) -> Camera:
+    """The nearest camera with axes R that has all points (n, 3) in its picture,
+    with a margin on each side.
 
-    A point (x, y, z) in camera axes is inside when |x - cx| <= s (cz - z), likewise for y: the smallest cz is closed.
+    A point (x, y, z) in camera axes is inside when |x - cx| <= s (cz - z), likewise for y: the
+    smallest cz is closed.
     """
     short = min(width, height)
     slopes = np.tan(FIELD / 2) * np.array([width, height]) / short * (1 - 2 * margin)
@@ -104,7 +116,8 @@ def fitted(points: np.ndarray, R: np.ndarray, width: int, height: int, margin: f
 
 @dataclass(frozen=True)
 class Floor:
-    """A plane at a height [m] seen by a camera: its picture (h, w, 3), and where rays go down to it (h, w)."""
+    """A plane at a height [m] seen by a camera: its picture (h, w, 3),
+    and where rays go down to it (h, w)."""
 
     height: float
     image: np.ndarray
@@ -116,7 +129,8 @@ def render(
 ) -> np.ndarray:
     """(height, width, 3) of bytes: a mesh on a floor with its shadow. size [m]: of what is shown.
 
-    ghosts   seen through, and never in front of the mesh: what stands where the mesh does would flicker with it
+    ghosts   seen through, and never in front of the mesh: what stands where the mesh does would
+             flicker with it
     """
     behind = PAPER if floor is None else _shadowed(mesh, camera, floor)
     if ghosts is not None:
@@ -128,7 +142,8 @@ def render(
 
 
 def _layer(mesh: Mesh, camera: Camera, size: float) -> np.ndarray:
-    """(height, width, 4): colours of a mesh times what it covers of each pixel, which is the fourth."""
+    """(height, width, 4): colours of a mesh times what it covers of each pixel,
+    which is the fourth."""
     fine = Camera(camera.R, camera.position, SAMPLES * camera.width, SAMPLES * camera.height)
     corners = fine.project(mesh.vertices)[mesh.faces]
     nearest = _nearest(corners, fine.width, fine.height)
@@ -137,7 +152,10 @@ def _layer(mesh: Mesh, camera: Camera, size: float) -> np.ndarray:
     shown = colors * _contours(depth, hit, size)[hit][:, None]
     row, column = np.nonzero(hit)
     pixel = row // SAMPLES * camera.width + column // SAMPLES
-    sums = [np.bincount(pixel, part, camera.width * camera.height) for part in (*shown.T, np.ones(len(pixel)))]
+    sums = [
+        np.bincount(pixel, part, camera.width * camera.height)
+        for part in (*shown.T, np.ones(len(pixel)))
+    ]
     shares = np.stack(sums, axis=-1).astype(np.float32) / np.float32(SAMPLES**2)
     return np.asarray(shares.reshape(camera.height, camera.width, 4))
 
@@ -146,13 +164,16 @@ def floor_of(camera: Camera, height: float, middle: np.ndarray, size: float) -> 
     """A floor with a grid that fades with the distance from `middle` (2,) [m]."""
     sideways = (np.arange(camera.width) + 0.5 - camera.width / 2) / camera.focal
     upwards = ((camera.height / 2 - np.arange(camera.height) - 0.5) / camera.focal)[:, None]
-    x, y, z = (right * sideways + up * upwards - back for right, up, back in camera.R)  # of the ray of each pixel
+    # of the ray of each pixel
+    x, y, z = (right * sideways + up * upwards - back for right, up, back in camera.R)
     below = (z < -1e-6) & (camera.position[2] > height)
     along = (height - camera.position[2]) / np.minimum(z, -1e-6)
-    x, y = (start + along * slope for start, slope in zip(camera.position, (x, y), strict=False))  # on the floor
+    # on the floor
+    x, y = (start + along * slope for start, slope in zip(camera.position, (x, y), strict=False))
     far = ((x - middle[0]) ** 2 + (y - middle[1]) ** 2) / (1.1 * size) ** 2
     cell = float(10.0 ** np.round(np.log10(size) - 0.7))
-    wide = np.maximum(along / camera.focal, 1e-12)  # of a pixel on the floor, seen from straight above
+    # of a pixel on the floor, seen from straight above
+    wide = np.maximum(along / camera.focal, 1e-12)
     away = np.minimum(*(np.abs(place / cell - np.round(place / cell)) for place in (x, y))) * cell
     line = np.clip(1.3 - away / wide, 0.0, 1.0)
     image = PAPER + (LINES - PAPER) * (line * np.exp(-far) * below).astype(np.float32)[..., None]
@@ -160,13 +181,17 @@ def floor_of(camera: Camera, height: float, middle: np.ndarray, size: float) -> 
 
 
 def _nearest(corners: np.ndarray, width: int, height: int) -> np.ndarray:
-    """(height, width): the number of the nearest triangle at every pixel's centre, -1 where there is none.
+    """(height, width): the number of the nearest triangle at every pixel's centre,
+    -1 where there is none.
 
-    corners (m, 3, 3): column, row, nearness. Pixels on an edge belong to both sides, so that no gaps are left.
+    corners (m, 3, 3): column, row, nearness. Pixels on an edge belong to both sides, so that no
+    gaps are left.
     """
     tile, at, nearness = _fragments(corners, width, height)
     depth = (1.0 - nearness / max(float(nearness.max(initial=0.0)), 1e-300)) * (2**31 - 1)
-    keys = (np.clip(depth, 0, 2**31 - 1).astype(np.uint64) << np.uint64(32)) | tile.astype(np.uint64)
+    keys = (np.clip(depth, 0, 2**31 - 1).astype(np.uint64) << np.uint64(32)) | tile.astype(
+        np.uint64
+    )
     empty = np.uint64(2**63)
     buffer = np.full(width * height, empty, dtype=np.uint64)
     np.minimum.at(buffer, at, keys)
@@ -174,8 +199,11 @@ def _nearest(corners: np.ndarray, width: int, height: int) -> np.ndarray:
     return np.where(buffer == empty, -1, triangle).reshape(height, width)
 
 
-def _fragments(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(triangle, pixel, nearness) of every pixel of every triangle, by the span of each row that it crosses."""
+def _fragments(
+    corners: np.ndarray, width: int, height: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(triangle, pixel, nearness) of every pixel of every triangle,
+    by the span of each row that it crosses."""
     edges, good = _edges(corners)
     rows = corners[..., 1]
     top = np.clip(np.ceil(rows.min(axis=1) - 0.5), 0, height).astype(np.int64)
@@ -183,7 +211,8 @@ def _fragments(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray
     counts = np.where(good, np.maximum(bottom - top + 1, 0), 0)
     tile = np.repeat(np.arange(len(corners)), counts)
     row = _counting(counts) + np.repeat(top, counts)
-    # an edge a x + b y + c >= 0 bounds the span of its row from the left where a > 0, from the right where a < 0
+    # an edge a x + b y + c >= 0 bounds the span of its row from the left where a > 0,
+    # from the right where a < 0
     left, right = np.zeros(len(tile)), np.full(len(tile), float(width))
     with np.errstate(divide="ignore", invalid="ignore"):
         for a, b, c in edges.transpose(1, 2, 0):
@@ -195,7 +224,8 @@ def _fragments(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray
     first = np.ceil(np.minimum(left, width) - 0.5 - 1e-6).clip(0).astype(np.int64)
     last = np.floor(np.maximum(right, -1.0) - 0.5 + 1e-6).clip(-1, width - 1).astype(np.int64)
     spans = np.maximum(last - first + 1, 0)
-    p, q, r = np.einsum("mek,me->km", edges, corners[..., 2])  # the edges are barycentric coordinates
+    # the edges are barycentric coordinates
+    p, q, r = np.einsum("mek,me->km", edges, corners[..., 2])
     begin = p[tile] * (first + 0.5) + q[tile] * (row + 0.5) + r[tile]
     steps = _counting(spans)
     nearness = np.repeat(begin, spans) + np.repeat(p[tile], spans) * steps
@@ -203,7 +233,8 @@ def _fragments(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray
 
 
 def _edges(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """((m, 3, 3) coefficients a, b, c of the barycentric coordinates over the screen, whether a triangle has area)."""
+    """((m, 3, 3) coefficients a, b, c of the barycentric coordinates over the screen, whether a
+    triangle has area)."""
     x, y = corners[..., 0], corners[..., 1]
     after, before = [1, 2, 0], [2, 0, 1]
     a = y[:, after] - y[:, before]
@@ -221,8 +252,11 @@ def _counting(counts: np.ndarray) -> np.ndarray:
     return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)
 
 
-def _shaded(mesh: Mesh, camera: Camera, corners: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(colours (n, 3) of the n pixels that are hit, distance along the view (h, w), infinite where nothing is)."""
+def _shaded(
+    mesh: Mesh, camera: Camera, corners: np.ndarray, nearest: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(colours (n, 3) of the n pixels that are hit, distance along the view (h, w), infinite where
+    nothing is)."""
     hit = nearest >= 0
     row, column = np.nonzero(hit)
     tile = nearest[hit]
@@ -263,7 +297,8 @@ def _lit(colors: np.ndarray, normal: np.ndarray, ray: np.ndarray, facing: np.nda
 
 
 def _contours(depth: np.ndarray, hit: np.ndarray, size: float) -> np.ndarray:
-    """Factors from 0.6 to 1: darker behind an edge, by how far depth lies behind its blurred self."""
+    """Factors from 0.6 to 1: darker behind an edge, by how far depth lies behind its blurred
+    self."""
     factors = np.ones_like(depth)
     if not hit.any():
         return factors

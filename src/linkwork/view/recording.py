@@ -1,4 +1,5 @@
-"""Recording: a robot, or a motion of it, as one page of HTML that needs no server and no network."""
+"""Recording: a robot, or a motion of it, as one page of HTML that needs no server and no
+network."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from linkwork.view.scene import RobotScene
 from linkwork.view.viewer import quiet
 
 FRAMES = 200
-"""Most frames of a recorded motion: between them the page stands still for some hundredths of a second."""
+"""Most frames of a recorded motion: between them the page stands still for some hundredths of a
+second."""
 ASPECT = 1.6
 """Width by height of the place in which recordings are shown, about."""
 
@@ -35,8 +37,8 @@ def recorded(
 
     q        left out: where the robot stands first
     motion   a name of `robot.motions`, or arrays as `robot.analyse` takes them
-    trails   name -> (n, 3): ways that are drawn as lines [m]; left out: those of the frames that a machine with closed
-             loops describes, over the motion
+    trails   name -> (n, 3): ways that are drawn as lines [m]; left out: those of the frames that a
+             machine with closed loops describes, over the motion
     """
     playback = None if motion is None else Playback(robot, motion)
     with _server() as server:
@@ -60,7 +62,9 @@ def recorded(
 def _paths(robot: Robot, playback: Playback | None) -> dict[str, np.ndarray]:
     if playback is None:
         return {}
-    return {frame: robot.pose(playback.postures.q, frame)[:, :3, 3] for frame in described_frames(robot)}
+    return {
+        frame: robot.pose(playback.postures.q, frame)[:, :3, 3] for frame in described_frames(robot)
+    }
 
 
 def _record(tape: Any, scene: RobotScene, playback: Playback) -> None:

@@ -1,4 +1,5 @@
-"""Report: a robot, and all about one motion of it, as one HTML file that opens without a network."""
+"""Report: a robot, and all about one motion of it, as one HTML file that opens without a
+network."""
 
 from __future__ import annotations
 
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from linkwork.collision import Obstacles
 
 FRAMES = 200
-"""Most instants of the animation and of the curves: more can not be seen, and the file stays small."""
+"""Most instants of the animation and of the curves: more can not be seen, and the file stays
+small."""
 STILL = (1120, 620)
 """Pixels of the robot's picture; the recording has the same place."""
 KINDS = {"body": "bodies", "actuator": "actuators", "spring": "springs", "member": "bars, sliders"}
 BALANCED = 1e-9
-"""Powers that agree to this part of the largest balance: both sides are sums of some hundred rounded products."""
+"""Powers that agree to this part of the largest balance:
+both sides are sums of some hundred rounded products."""
 
 
 def write_report(
@@ -65,11 +68,13 @@ def report_html(
     parts: Sequence[str] = (),
     obstacles: Obstacles | None = None,
 ) -> str:
-    """The page: animation, balance of power, sections of rooms, curves, description, assumptions, versions.
+    """The page: animation, balance of power, sections of rooms, curves, description, assumptions,
+    versions.
 
-    A room with a part of its own in reports has a file `section.py` with section(robot, analysis, obstacles) -> str:
-    HTML that starts with its heading, or "" where it has nothing to say; analysis is None for the description alone,
-    obstacles are what stands around, or None. `parts` are further sections, which come first.
+    A room with a part of its own in reports has a file `section.py` with section(robot, analysis,
+    obstacles) -> str: HTML that starts with its heading, or "" where it has nothing to say;
+    analysis is None for the description alone, obstacles are what stands around, or None. `parts`
+    are further sections, which come first.
     """
     parts = name_list(parts, "report_html: parts")
     kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
@@ -84,17 +89,24 @@ def report_html(
         "frames": np.round(figure.ends.reshape(len(q), -1), 5).tolist(),
         "tree": [{"name": name, "values": values} for name, values in tree_table(robot.model).items()],
     }  # fmt: skip
-    sections = [_head(robot, analysis, title), *parts, _scene(robot, analysis, q, instants, figure.kinds)]
+    sections = [
+        _head(robot, analysis, title),
+        *parts,
+        _scene(robot, analysis, q, instants, figure.kinds),
+    ]
     if analysis is not None:
         sections.append(_self_check(robot, analysis))
-    sections += [module.section(robot, analysis, obstacles) for module in rooms.parts("section").values()]
+    sections += [
+        module.section(robot, analysis, obstacles) for module in rooms.parts("section").values()
+    ]
     sections += [charts_html(heading, members, kept) for heading, members in groups]
     sections += [_description(robot), _notes(robot), _versions()]
     return page_html(title or robot.name, "".join(sections), data)
 
 
 def _at_rest(robot: Robot) -> np.ndarray:
-    """A configuration to show: the start of its first motion, or the one in which its loops are assembled."""
+    """A configuration to show: the start of its first motion,
+    or the one in which its loops are assembled."""
     for motion in robot.motions.values():
         return motion.sample(0.0)[0]
     return robot.home
@@ -109,9 +121,13 @@ def _head(robot: Robot, analysis: Analysis | None, title: str) -> str:
         "mass": "unknown" if robot.model.kinematic_only else f"{mass:.6g} kg",
     }
     if analysis is not None:
-        facts |= {"instants": len(analysis), "duration": f"{analysis.time[-1] - analysis.time[0]:.6g} s"}
+        facts |= {
+            "instants": len(analysis),
+            "duration": f"{analysis.time[-1] - analysis.time[0]:.6g} s",
+        }
     shown = "".join(
-        f'<div class="fact"><b>{escape(str(v))}</b><span>{escape(k)}</span></div>' for k, v in facts.items()
+        f'<div class="fact"><b>{escape(str(v))}</b><span>{escape(k)}</span></div>'
+        for k, v in facts.items()
     )
     return f'<h1>{escape(title or robot.name)}</h1><div class="facts">{shown}</div>'
 
@@ -126,7 +142,13 @@ def _freedom(robot: Robot) -> str:
         return f"unknown (tree: {robot.nv})"
 
 
-def _scene(robot: Robot, analysis: Analysis | None, q: np.ndarray, instants: np.ndarray, kinds: Sequence[str]) -> str:
+def _scene(
+    robot: Robot,
+    analysis: Analysis | None,
+    q: np.ndarray,
+    instants: np.ndarray,
+    kinds: Sequence[str],
+) -> str:
     """The robot, or its motion, in 3-D with a player; a picture where viser is not installed."""
     key = " ".join(f'<i class="{kind}"></i>{name}' for kind, name in KINDS.items() if kind in kinds)
     still = base64.b64encode(picture(robot, q[0], size=STILL)).decode()
@@ -137,21 +159,25 @@ def _scene(robot: Robot, analysis: Analysis | None, q: np.ndarray, instants: np.
     except NotPossible:
         frame = ""
     return (
-        f'<figure id="scene-figure" class="scene"><figcaption><span class="key">{key}</span></figcaption>'
+        '<figure id="scene-figure" class="scene"><figcaption><span '
+        f'class="key">{key}</span></figcaption>'
         f"{frame}{image}</figure>"
     )
 
 
 def _self_check(robot: Robot, analysis: Analysis) -> str:
-    """Two laws that hold whatever was computed on the way: power balances, and so does every body."""
+    """Two laws that hold whatever was computed on the way: power balances, and so does every
+    body."""
     balance = power_balance(robot, analysis)
     left = float(np.abs(analysis.loads.residual).max())
     good = balance.relative <= BALANCED
     kind, verb = ("verdict", "equals") if good else ("verdict bad", "DIFFERS FROM")
     return (
         f'<h2>Self-check</h2><p class="{kind}" id="balance" data-relative="{balance.relative!r}" '
-        f'data-residual="{left!r}">Power of actuators and springs {verb} the power that the bodies take: largest '
-        f"difference {np.abs(balance.difference).max():.2e} W, {balance.relative:.1e} of the largest power. "
+        f'data-residual="{left!r}">Power of actuators and springs {verb} the power that the bodies '
+        "take: largest "
+        f"difference {np.abs(balance.difference).max():.2e} W, {balance.relative:.1e} of the "
+        "largest power. "
         f"Newton and Euler on every body leave {left:.1e} N, N m.</p>"
     )
 
@@ -164,7 +190,14 @@ def _description(robot: Robot) -> str:
         if joint.name in robot.joints:
             at = robot.index(joint.name).start
             joints.append(
-                (joint.name, joint.type, parent, joint.child, at, *_range(limits.lower[at], limits.upper[at]))
+                (
+                    joint.name,
+                    joint.type,
+                    parent,
+                    joint.child,
+                    at,
+                    *_range(limits.lower[at], limits.upper[at]),
+                )
             )
         else:
             joints.append((joint.name, joint.type, parent, joint.child, "", "", ""))
@@ -176,7 +209,8 @@ def _description(robot: Robot) -> str:
     elements = [(type(e).__name__, getattr(e, "name", "")) for e in robot.model.elements]
     of_bodies = ("body", "mass [kg]", "com x [m]", "com y [m]", "com z [m]", "points")
     parts = [
-        '<h2>Kinematic tree</h2><figure id="tree-figure"><figcaption><span>bodies under what carries them</span>'
+        '<h2>Kinematic tree</h2><figure id="tree-figure"><figcaption><span>bodies under what '
+        "carries them</span>"
         f'</figcaption><div class="tree">{tree_picture(robot.model)}</div></figure>',
         "<h2>Joints</h2>",
         table("joints", ("joint", "type", "parent", "child", "q", "lower", "upper"), joints),
@@ -196,9 +230,16 @@ def _range(lower: float, upper: float) -> tuple[Any, Any]:
 
 
 def _notes(robot: Robot) -> str:
-    """Sources, assumptions and corrected data, as the description says them, and what the mathematics assumes."""
-    said = [*robot.model.notes, "assumption: rigid bodies, joints without play; friction is left out of every load"]
-    return f"<h2>Sources, assumptions, corrections</h2><ul>{''.join(f'<li>{escape(n)}</li>' for n in said)}</ul>"
+    """Sources, assumptions and corrected data, as the description says them,
+    and what the mathematics assumes."""
+    said = [
+        *robot.model.notes,
+        "assumption: rigid bodies, joints without play; friction is left out of every load",
+    ]
+    return (
+        "<h2>Sources, assumptions, "
+        f"corrections</h2><ul>{''.join(f'<li>{escape(n)}</li>' for n in said)}</ul>"
+    )
 
 
 def _versions() -> str:

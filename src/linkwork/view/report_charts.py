@@ -17,7 +17,10 @@ def chart_groups(robot: Robot, analysis: Analysis) -> list[tuple[str, list[Chart
     """The charts, under their headings; what a robot does not have (springs, say) is left out."""
     columns, loads = analysis.columns, analysis.loads
     wrenches = {body: loads.joint_wrench(body) for body in loads.bodies}
-    norms = {b: (np.linalg.norm(w[:, :3], axis=1), np.linalg.norm(w[:, 3:], axis=1)) for b, w in wrenches.items()}
+    norms = {
+        b: (np.linalg.norm(w[:, :3], axis=1), np.linalg.norm(w[:, 3:], axis=1))
+        for b, w in wrenches.items()
+    }
     kinetic, potential = robot.energy(analysis.q, analysis.v)
     balance = power_balance(robot, analysis)
     powers = {"actuators": balance.actuators, "springs": balance.springs, "bodies": balance.bodies}
@@ -25,7 +28,9 @@ def chart_groups(robot: Robot, analysis: Analysis) -> list[tuple[str, list[Chart
     efforts = {name: columns[f"actuator.{name}"] for name in loads.actuators}
     linear = {name: x for name, x in efforts.items() if kinds.get(name, "linear") == "linear"}
     rotary = {name: x for name, x in efforts.items() if name not in linear}
-    bodies = {f"{b}.{axis}": columns[f"position.{b}.{axis}"] for b in _tips(robot) for axis in "xyz"}
+    bodies = {
+        f"{b}.{axis}": columns[f"position.{b}.{axis}"] for b in _tips(robot) for axis in "xyz"
+    }
     groups = [
         ("Actuators", [Chart("forces of linear actuators", "N", linear), Chart("torques of motors", "N m", rotary)]),
         ("Positions", [
@@ -39,9 +44,11 @@ def chart_groups(robot: Robot, analysis: Analysis) -> list[tuple[str, list[Chart
             Chart("tension of springs and dampers", "N", _named(columns, "spring.")),
         ]),
         ("Energy and power", [
-            Chart("energies", "J", {"kinetic": kinetic, "potential, from its start": potential - potential[0]}),
+            Chart("energies", "J", {"kinetic": kinetic, "potential, from "
+                                                        "its start": potential - potential[0]}),
             Chart("powers", "W", powers),
-            Chart("power that is left over", "W", {"actuators + springs - bodies": balance.difference}),
+            Chart("power that is left over", "W", {"actuators + springs "
+                                                   "- bodies": balance.difference}),
         ]),
     ]  # fmt: skip
     return [(heading, [c for c in members if c.series]) for heading, members in groups]

@@ -1,4 +1,5 @@
-"""The figures of a report as files: each as PNG, SVG, CSV, Parquet, with every digit and every instant."""
+"""The figures of a report as files: each as PNG, SVG, CSV, Parquet,
+with every digit and every instant."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def write_figures(
     formats: Sequence[str] = FORMATS,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
-    """Every figure of the report of an analysis, in every format, into a folder that is made if needed."""
+    """Every figure of the report of an analysis, in every format,
+    into a folder that is made if needed."""
     for form in formats:
         choice(form, FORMATS, "write_figures: formats")
     place = made_folder(folder)
@@ -42,7 +44,9 @@ def write_figures(
     written: list[Path] = []
     for k, (title, table, draw) in enumerate(figures):
         target = place / re.sub("[^a-z0-9]+", "-", title.lower()).strip("-")
-        contents: dict[str, str | bytes] = {**pictures(draw, [form for form in formats if form in PICTURES])}
+        contents: dict[str, str | bytes] = {
+            **pictures(draw, [form for form in formats if form in PICTURES])
+        }
         contents |= {form: _numbers(table(), form) for form in formats if form in TABLES}
         for form, content in contents.items():
             written.append(target.with_suffix(f".{form}"))
@@ -55,9 +59,15 @@ def write_figures(
 Table = Mapping[str, Any]
 
 
-def _figures(robot: Robot, analysis: Analysis) -> Iterator[tuple[str, Callable[[], Table], Callable[[Any], None]]]:
+def _figures(
+    robot: Robot, analysis: Analysis
+) -> Iterator[tuple[str, Callable[[], Table], Callable[[Any], None]]]:
     """(title, its columns, what draws it into an empty figure of matplotlib)"""
-    yield "animation", lambda: _ends(robot, analysis), lambda figure: _draw_motion(figure, robot, analysis)
+    yield (
+        "animation",
+        lambda: _ends(robot, analysis),
+        lambda figure: _draw_motion(figure, robot, analysis),
+    )
     for _, members in chart_groups(robot, analysis):
         for chart in members:
 
@@ -66,7 +76,11 @@ def _figures(robot: Robot, analysis: Analysis) -> Iterator[tuple[str, Callable[[
                 draw_columns(axes, analysis.time, dict(chart.series), chart.unit, chart.title)
 
             yield chart.title, functools.partial(_columns, analysis, chart), draw
-    yield "kinematic tree", lambda: tree_table(robot.model), lambda figure: _draw_tree(figure, robot)
+    yield (
+        "kinematic tree",
+        lambda: tree_table(robot.model),
+        lambda figure: _draw_tree(figure, robot),
+    )
 
 
 def _columns(analysis: Analysis, chart: Chart) -> Table:
@@ -83,13 +97,17 @@ def _ends(robot: Robot, analysis: Analysis) -> dict[str, Any]:
         "line": np.tile(np.arange(lines), n),
         "kind": list(drawn.kinds) * n,
     }
-    return table | {name: ends[..., k].ravel() for k, name in enumerate(("x1", "y1", "z1", "x2", "y2", "z2"))}
+    return table | {
+        name: ends[..., k].ravel() for k, name in enumerate(("x1", "y1", "z1", "x2", "y2", "z2"))
+    }
 
 
 def _draw_motion(figure: Any, robot: Robot, analysis: Analysis) -> None:
     few = np.linspace(0, len(analysis) - 1, 5).round().astype(int)
     paths = [robot.pose(analysis.q, frame)[:, :3, 3] for frame in described_frames(robot)]
-    draw_picture(figure.add_subplot(), robot, analysis.q[-1], analysis.q[few[:-1]], paths, size=(1100, 800))
+    draw_picture(
+        figure.add_subplot(), robot, analysis.q[-1], analysis.q[few[:-1]], paths, size=(1100, 800)
+    )
 
 
 def _draw_tree(figure: Any, robot: Robot) -> None:
@@ -98,7 +116,12 @@ def _draw_tree(figure: Any, robot: Robot) -> None:
     axes = figure.add_subplot()
     for k, (depth, parent, name, label) in enumerate(rows):
         if k:
-            axes.plot([depth - 1, depth - 1, depth - 0.2], [parent + 0.2, k, k], color="#9aa8b5", linewidth=1)
+            axes.plot(
+                [depth - 1, depth - 1, depth - 0.2],
+                [parent + 0.2, k, k],
+                color="#9aa8b5",
+                linewidth=1,
+            )
         axes.plot(depth, k, "o", color=COLORS["body"], markersize=4)
         axes.annotate(name, (depth + 0.3, k), fontsize=8, va="center", annotation_clip=False)
         axes.annotate(label, (depth + 0.3, k), xytext=(7 * len(name) + 8, 0), textcoords="offset points",

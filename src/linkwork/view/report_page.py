@@ -18,8 +18,10 @@ def page_html(title: str, body: str, data: Mapping[str, Any] | None = None) -> s
     numbers = json.dumps(data or {}, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" '
+        'href="data:,">'
         f"<title>{escape(title)}</title><style>{css}</style></head>\n<body><main>{body}</main>\n"
-        f'<script type="application/json" id="data">{numbers}</script>\n<script>{"".join(scripts)}</script>'
+        '<script type="application/json" '
+        f'id="data">{numbers}</script>\n<script>{"".join(scripts)}</script>'
         "</body></html>\n"
     )

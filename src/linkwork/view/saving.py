@@ -11,13 +11,16 @@ from linkwork.view.film import FORMS, Actor, film
 from linkwork.view.png import png_bytes
 
 LONGEST = 300.0
-"""Seconds until a browser that sends no picture is given up: one that draws in software on a busy machine is slow."""
+"""Seconds until a browser that sends no picture is given up:
+one that draws in software on a busy machine is slow."""
 TALL = 1080
-"""Lines of a kept picture: a slow browser draws fewer on its page to keep up, a picture has them all."""
+"""Lines of a kept picture: a slow browser draws fewer on its page to keep up,
+a picture has them all."""
 
 
 class Saving:
-    """The folder "Save" of a viewer: what this browser sees as a PNG, the motion as a GIF or MP4."""
+    """The folder "Save" of a viewer: what this browser sees as a PNG, the motion as a GIF or
+    MP4."""
 
     def __init__(self, viewer: Any) -> None:
         self.viewer = viewer
@@ -35,7 +38,9 @@ class Saving:
         height, width = TALL, round(TALL * client.camera.aspect)
         seen = client.get_render(height, width, transport_format="png", timeout=LONGEST)
         opacity = seen[..., 3:].astype(float) / 255.0
-        return png_bytes((seen[..., :3] * opacity + 255.0 * (1.0 - opacity)).round().astype(np.uint8))
+        return png_bytes(
+            (seen[..., :3] * opacity + 255.0 * (1.0 - opacity)).round().astype(np.uint8)
+        )
 
     def film(self, client: Any) -> bytes:
         """The motion of every robot, seen from where a browser looks."""

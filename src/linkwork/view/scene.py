@@ -27,13 +27,18 @@ FADED = 0.4
 
 
 class RobotScene:
-    """The bodies of one robot as nodes of a viser scene under `root`, moved by `move(q)` or `show(postures, k)`.
+    """The bodies of one robot as nodes of a viser scene under `root`,
+    moved by `move(q)` or `show(postures, k)`.
 
     `at` (3,) [m] puts the whole robot elsewhere, so that several stand side by side.
     """
 
     def __init__(
-        self, server: Any, robot: Robot, root: str = "/robot", at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        self,
+        server: Any,
+        robot: Robot,
+        root: str = "/robot",
+        at: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> None:
         self.server, self.robot, self.root = server, robot, root
         self.base = server.scene.add_frame(root, show_axes=False, position=at)
@@ -57,7 +62,10 @@ class RobotScene:
             self._drawn: Postures | None = None
             self.meshes = [
                 server.scene.add_mesh_simple(
-                    f"{self.place(body.name)}/solid{k}", solid.vertices, solid.faces, color=solid.color
+                    f"{self.place(body.name)}/solid{k}",
+                    solid.vertices,
+                    solid.faces,
+                    color=solid.color,
                 )
                 for body in robot.model.bodies
                 for k, solid in enumerate(self.solids[body.name])
@@ -80,7 +88,8 @@ class RobotScene:
         self.show(postures(self.robot, q), 0)
 
     def show(self, rows: Postures, k: int) -> None:
-        """Put every body where row k of some postures has it: each in the axes of the body that carries it."""
+        """Put every body where row k of some postures has it:
+        each in the axes of the body that carries it."""
         known = self._drawn is rows
         self.postures, self.row, self._drawn = rows, k, rows
         steps, frames = rows.steps, self._bodies
@@ -114,7 +123,9 @@ class RobotScene:
             at = np.asarray(self.base.position)
             for k in np.unique(np.linspace(0, len(rows) - 1, instants).round().astype(int)):
                 boxes.append(bounds(pieces, rows.rotation[k], rows.position[k]) + at)
-        return np.stack([np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)])
+        return np.stack(
+            [np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)]
+        )
 
     def remove(self) -> None:
         """Take everything away."""
@@ -131,7 +142,8 @@ class RobotScene:
         self._option("points", shown)
 
     def show_inertia(self, shown: bool) -> None:
-        """For each body the box of uniform density that has its mass properties' principal moments."""
+        """For each body the box of uniform density that has its mass properties' principal
+        moments."""
         self._option("inertia", shown)
 
     def show_center_of_mass(self, shown: bool) -> None:
@@ -143,9 +155,14 @@ class RobotScene:
         self.center.visible = shown
         self.show(self.postures, self.row)
 
-    def arrows(self, name: str, starts: np.ndarray, vectors: np.ndarray, scale: float = 1.0) -> Pointers:
-        """Arrows (n, 3) at points (n, 3), such as forces: `scale` [m/N] makes lengths of them; coloured by length."""
-        drawn = Pointers(self.server, [f"{self.root}/{name}/{k}" for k in range(len(starts))], arrow())
+    def arrows(
+        self, name: str, starts: np.ndarray, vectors: np.ndarray, scale: float = 1.0
+    ) -> Pointers:
+        """Arrows (n, 3) at points (n, 3), such as forces: `scale` [m/N] makes lengths of them;
+        coloured by length."""
+        drawn = Pointers(
+            self.server, [f"{self.root}/{name}/{k}" for k in range(len(starts))], arrow()
+        )
         length = np.linalg.norm(vectors, axis=-1)
         share = length / max(1e-300, float(length.max(initial=0.0)))
         drawn.show(scale * np.asarray(vectors, dtype=float), share, np.asarray(starts, dtype=float))
@@ -155,7 +172,9 @@ class RobotScene:
         """The path of a point (n, 3)."""
         points = np.asarray(points, dtype=np.float32)
         ends = np.stack([points[:-1], points[1:]], axis=1)
-        return self.server.scene.add_line_segments(f"{self.root}/{name}", ends, color, thickness=0.006 * self.size)
+        return self.server.scene.add_line_segments(
+            f"{self.root}/{name}", ends, color, thickness=0.006 * self.size
+        )
 
     def place(self, body: str) -> str:
         """The name of a body's node: what hangs below it moves with the body."""
@@ -166,9 +185,15 @@ class RobotScene:
         if kind not in self._extras:
             if not shown:
                 return
-            make = {"points": self._draw_points, "inertia": self._draw_inertia, "frames": self._draw_frames}[kind]
+            make = {
+                "points": self._draw_points,
+                "inertia": self._draw_inertia,
+                "frames": self._draw_frames,
+            }[kind]
             with self.server.atomic():
-                self._extras[kind] = [node for body in self.robot.model.bodies for node in make(body)]
+                self._extras[kind] = [
+                    node for body in self.robot.model.bodies for node in make(body)
+                ]
         for node in self._extras[kind]:
             node.visible = shown
 
@@ -176,7 +201,11 @@ class RobotScene:
         nodes = []
         for label, position in body.points:
             place, at = f"{self.place(body.name)}/points/{label}", np.array(position, dtype=float)
-            nodes.append(self.server.scene.add_icosphere(place, 0.007 * self.size, COLORS["point"], position=at))
+            nodes.append(
+                self.server.scene.add_icosphere(
+                    place, 0.007 * self.size, COLORS["point"], position=at
+                )
+            )
             nodes.append(self.server.scene.add_label(f"{place}/label", f"{body.name}.{label}"))
         return nodes
 
@@ -202,13 +231,19 @@ class RobotScene:
         place = f"{self.place(body.name)}/inertia"
         return [
             self.server.scene.add_box(
-                place, COLORS["inertia"], dimensions=tuple(sides), opacity=0.35, wxyz=quaternions(R), position=com
+                place,
+                COLORS["inertia"],
+                dimensions=tuple(sides),
+                opacity=0.35,
+                wxyz=quaternions(R),
+                position=com,
             )
         ]
 
 
 def _places(robot: Robot, root: str) -> dict[str, str]:
-    """The name of each body's node: below the node of the body that carries it, so that a hinge is one rotation."""
+    """The name of each body's node: below the node of the body that carries it,
+    so that a hinge is one rotation."""
     carriers = dict(zip(robot.bodies, parents(robot), strict=True))
 
     def place(body: str) -> str:
@@ -219,10 +254,12 @@ def _places(robot: Robot, root: str) -> dict[str, str]:
 
 
 def inertia_box(body: Body) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """(sides (3,) [m], R_body_box, centre (3,)) of the box of uniform density with the body's mass and inertia.
+    """(sides (3,) [m], R_body_box, centre (3,)) of the box of uniform density with the body's mass
+    and inertia.
 
-    A box with sides a, b, c has I_1 = m (b^2 + c^2) / 12 and so on, hence a^2 = 6 (I_2 + I_3 - I_1) / m. None for a
-    body without mass or moments; a side that an unphysical inertia would make imaginary is drawn thin.
+    A box with sides a, b, c has I_1 = m (b^2 + c^2) / 12 and so on, hence a^2 = 6 (I_2 + I_3 - I_1)
+    / m. None for a body without mass or moments; a side that an unphysical inertia would make
+    imaginary is drawn thin.
     """
     mass = float(body.mass_properties.mass)
     moments, R = np.linalg.eigh(np.array(body.mass_properties.inertia, dtype=float))
@@ -235,7 +272,8 @@ def inertia_box(body: Body) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
 
 
 def extent(robot: Robot, rows: Postures) -> float:
-    """How large the robot is [m]: nearly the diagonal of the box around its bodies, points and members."""
+    """How large the robot is [m]: nearly the diagonal of the box around its bodies,
+    points and members."""
     points = [rows.position[0]]
     for k, body in enumerate(robot.model.bodies):
         if body.points:

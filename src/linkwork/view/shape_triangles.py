@@ -22,11 +22,17 @@ def drawn(shape: Any) -> tuple[np.ndarray, np.ndarray]:
         case Sphere():
             made = triangles.ball(shape.radius)
         case Capsule():
-            made = triangles.capsule(shape.radius, float(np.linalg.norm(np.subtract(shape.end, shape.start))))
+            made = triangles.capsule(
+                shape.radius, float(np.linalg.norm(np.subtract(shape.end, shape.start)))
+            )
         case Box():
             made = triangles.box(np.array(shape.size))
         case TaperedCapsule():
-            return _hull(np.concatenate([_ball(shape.start, shape.start_radius), _ball(shape.end, shape.end_radius)]))
+            return _hull(
+                np.concatenate(
+                    [_ball(shape.start, shape.start_radius), _ball(shape.end, shape.end_radius)]
+                )
+            )
         case Convex():
             T = matrix_of(shape.pose)
             return _hull(shape.vertices @ T[:3, :3].T + T[:3, 3])
@@ -56,7 +62,8 @@ def _hull(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pose_of(shape: Any) -> np.ndarray:
-    """Where the own axes of a shape are (4, 4): centre of a sphere, middle of a capsule with z along it."""
+    """Where the own axes of a shape are (4, 4): centre of a sphere,
+    middle of a capsule with z along it."""
     T = np.eye(4)
     match shape:
         case Sphere():

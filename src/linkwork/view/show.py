@@ -29,7 +29,8 @@ class Inline:
 
 
 def framed(page: str, height: int, name: str = "") -> str:
-    """A page inside another one. (As an address, `data:...`, browsers refuse more than two megabytes.)"""
+    """A page inside another one. (As an address, `data:...`, browsers refuse more than two
+    megabytes.)"""
     label = f' id="{name}"' if name else ""
     frame = f'<iframe{label} srcdoc="{escape(page)}" width="100%" height="{height}"'
     return f'{frame} style="border:0;display:block"></iframe>'

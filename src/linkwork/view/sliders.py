@@ -27,7 +27,8 @@ DECIMALS = {"m": 5, "rad": 4, "deg": 2}
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One number of a configuration that a person can set: `read(q)`, `write(q, value)` changes q in place."""
+    """One number of a configuration that a person can set: `read(q)`,
+    `write(q, value)` changes q in place."""
 
     joint: str
     label: str
@@ -39,7 +40,8 @@ class Coordinate:
 
 
 def coordinates(robot: Robot) -> list[Coordinate]:
-    """Every coordinate; ball and floating joints by roll, pitch and yaw instead of their quaternion."""
+    """Every coordinate; ball and floating joints by roll,
+    pitch and yaw instead of their quaternion."""
     sliders: list[Coordinate] = []
     limits = robot.limits
     for joint, at, at_v in places(robot.subject):
@@ -63,10 +65,15 @@ def coordinates(robot: Robot) -> list[Coordinate]:
 
 
 class JointSliders:
-    """A slider a coordinate in the current folder; `changed(coordinate, value)` is called when a person moves one."""
+    """A slider a coordinate in the current folder;
+    `changed(coordinate, value)` is called when a person moves one."""
 
     def __init__(
-        self, gui: Any, robot: Robot, changed: Callable[[Coordinate, float], None], degrees: bool = False
+        self,
+        gui: Any,
+        robot: Robot,
+        changed: Callable[[Coordinate, float], None],
+        degrees: bool = False,
     ) -> None:
         self.coordinates = coordinates(robot)
         self.handles: dict[str, Any] = {}
@@ -74,14 +81,22 @@ class JointSliders:
         for coordinate in self.coordinates:
             work = functools.partial(changed, coordinate)
             slider, factor = add_slider(
-                gui, coordinate.label, coordinate.unit, coordinate.low, coordinate.high, work, degrees
+                gui,
+                coordinate.label,
+                coordinate.unit,
+                coordinate.low,
+                coordinate.high,
+                work,
+                degrees,
             )
             self.handles[coordinate.label], self._factors[coordinate.label] = slider, factor
 
     def show(self, q: np.ndarray) -> None:
         """Put the sliders where q is."""
         for coordinate in self.coordinates:
-            put(self.handles[coordinate.label], self._factors[coordinate.label] * coordinate.read(q))
+            put(
+                self.handles[coordinate.label], self._factors[coordinate.label] * coordinate.read(q)
+            )
 
     def remove(self) -> None:
         """Take them away."""
@@ -90,10 +105,16 @@ class JointSliders:
 
 
 class ActuatorSliders:
-    """A slider a command that is not simply a joint's own coordinate; `changed(index, value)` when one is moved."""
+    """A slider a command that is not simply a joint's own coordinate;
+    `changed(index, value)` when one is moved."""
 
     def __init__(
-        self, gui: Any, robot: Robot, q: np.ndarray, changed: Callable[[int, float], None], degrees: bool = False
+        self,
+        gui: Any,
+        robot: Robot,
+        q: np.ndarray,
+        changed: Callable[[int, float], None],
+        degrees: bool = False,
     ) -> None:
         self.robot = robot
         self.handles: dict[str, Any] = {}
@@ -103,8 +124,12 @@ class ActuatorSliders:
         for name, entry in zip(layout.names, layout.entries, strict=True):
             if entry is None or (name in robot.joints and not layout.implicit):
                 continue
-            low, high, unit = _command_limits(robot, name, float(commands_of(robot.subject, q)[0][entry]))
-            slider, factor = add_slider(gui, name, unit, low, high, functools.partial(changed, entry), degrees)
+            low, high, unit = _command_limits(
+                robot, name, float(commands_of(robot.subject, q)[0][entry])
+            )
+            slider, factor = add_slider(
+                gui, name, unit, low, high, functools.partial(changed, entry), degrees
+            )
             self.handles[name], self.entries[name], self._factors[name] = slider, entry, factor
 
     def show(self, q: np.ndarray) -> None:
@@ -122,12 +147,19 @@ class ActuatorSliders:
 
 
 def add_slider(
-    gui: Any, label: str, unit: str, low: float, high: float, work: Callable[[float], None], degrees: bool
+    gui: Any,
+    label: str,
+    unit: str,
+    low: float,
+    high: float,
+    work: Callable[[float], None],
+    degrees: bool,
 ) -> tuple[Any, float]:
-    """(a slider from low to high, what its numbers are multiplied by): degrees where angles are wanted in them.
+    """(a slider from low to high, what its numbers are multiplied by):
+    degrees where angles are wanted in them.
 
-    work(value) is called in the coordinate's own unit. Labels of the range have three digits, the number box as many
-    decimals as a person reads.
+    work(value) is called in the coordinate's own unit. Labels of the range have three digits, the
+    number box as many decimals as a person reads.
     """
     if degrees and unit == "rad":
         unit, factor = "deg", 180.0 / np.pi
@@ -145,7 +177,8 @@ def add_slider(
 
 
 def nice_step(span: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that divides a range into a thousand steps or more."""
+    """The largest of 1, 2, 5 times a power of ten that divides a range into a thousand steps or
+    more."""
     wanted = max(span / 1000.0, 1e-9)
     power = 10.0 ** np.floor(np.log10(wanted) + 1e-9)
     return float(max(m for m in (power, 2 * power, 5 * power) if m <= wanted * (1 + 1e-9)))
@@ -154,15 +187,22 @@ def nice_step(span: float) -> float:
 def has_own_commands(robot: Robot) -> bool:
     """Whether some command is not simply a joint's coordinate."""
     layout = layout_of(robot.subject)
-    return bool(layout.implicit) or any(name not in robot.joints and "[" not in name for name in layout.names)
+    return bool(layout.implicit) or any(
+        name not in robot.joints and "[" not in name for name in layout.names
+    )
 
 
 def _command_limits(robot: Robot, name: str, now: float) -> tuple[float, float, str]:
-    """(lowest, highest, unit) of a command: a strut's stroke, a joint's range, or what that makes of it."""
+    """(lowest, highest, unit) of a command: a strut's stroke, a joint's range,
+    or what that makes of it."""
     for element in robot.model.elements:
         if isinstance(element, LinearActuator) and element.name == name:
             low, high = float(element.lower), float(element.upper)
-            return (low if low > 0.0 else 0.8 * now), (high if np.isfinite(high) else 1.2 * now), "m"
+            return (
+                (low if low > 0.0 else 0.8 * now),
+                (high if np.isfinite(high) else 1.2 * now),
+                "m",
+            )
     layout = layout_of(robot.subject)
     joint = next((d.drive.joints[0] for d in layout.driven if name in d.drive.names), name)
     if joint not in robot.joints:
@@ -188,7 +228,8 @@ _held = threading.local()
 
 
 def by_person(work: Callable[[float], None]) -> Callable[[Any], None]:
-    """Only what comes from a browser, kept within the limits: sliders that follow the robot must not drive it."""
+    """Only what comes from a browser, kept within the limits:
+    sliders that follow the robot must not drive it."""
 
     def called(event: Any) -> None:
         slider = event.target
@@ -205,7 +246,8 @@ def by_person(work: Callable[[float], None]) -> Callable[[Any], None]:
 
 
 def put(slider: Any, value: float) -> None:
-    """Let a slider follow, except while a person drags it on: what came meanwhile would be lost, and the thumb jump."""
+    """Let a slider follow, except while a person drags it on: what came meanwhile would be lost,
+    and the thumb jump."""
     value = float(np.clip(value, slider.min, slider.max))
     held = getattr(_held, "slider", None) is slider
     if held:
@@ -222,7 +264,9 @@ def _entry(k: int) -> tuple[Callable[[np.ndarray], float], Callable[[np.ndarray,
     return lambda q: float(q[k]), write
 
 
-def _angle(at: int, k: int) -> tuple[Callable[[np.ndarray], float], Callable[[np.ndarray, float], None]]:
+def _angle(
+    at: int, k: int
+) -> tuple[Callable[[np.ndarray], float], Callable[[np.ndarray, float], None]]:
     """Roll, pitch or yaw of the quaternion (x, y, z, w) that stands at q[at : at + 4]."""
 
     def angles(q: np.ndarray) -> list[float]:

@@ -1,4 +1,5 @@
-"""Solids: what is drawn of each body, from its meshes and primitives, or a skeleton of tubes from its lines."""
+"""Solids: what is drawn of each body, from its meshes and primitives,
+or a skeleton of tubes from its lines."""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ class Solid:
 def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]]:
     """(body -> its solids, meshes that are missing or cannot be read).
 
-    A body is drawn by its shapes; without any, by tubes along its described lines; where the whole robot has neither,
-    or none of a body's meshes is there, by tubes from joint to joint. `size` [m] decides how thick tubes are.
+    A body is drawn by its shapes; without any, by tubes along its described lines; where the whole
+    robot has neither, or none of a body's meshes is there, by tubes from joint to joint. `size` [m]
+    decides how thick tubes are.
     """
     by_body: dict[str, list[Solid]] = {}
     missing: list[str] = []
@@ -54,18 +56,22 @@ def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]
 
 
 def bounds(parts: list[list[Solid]], rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """(2, 3): lowest and highest world coordinates of what is drawn: body k turned by rotation[k], at position[k]."""
+    """(2, 3): lowest and highest world coordinates of what is drawn: body k turned by rotation[k],
+    at position[k]."""
     corners = [np.asarray(position).reshape(-1, 3)]
     for pieces, R, p in zip(parts, rotation, position, strict=True):
         for piece in pieces:
             ends = np.stack([piece.vertices.min(axis=0), piece.vertices.max(axis=0)])
-            corners.append(np.array([ends[i, range(3)] for i in product((0, 1), repeat=3)]) @ R.T + p)
+            corners.append(
+                np.array([ends[i, range(3)] for i in product((0, 1), repeat=3)]) @ R.T + p
+            )
     every = np.concatenate(corners)
     return np.stack([every.min(axis=0), every.max(axis=0)])
 
 
 def _tones(model: Model) -> dict[str, Color]:
-    """The colour of each body whose shapes have none: two by turns along a chain, so that links are told apart.
+    """The colour of each body whose shapes have none: two by turns along a chain,
+    so that links are told apart.
 
     Bodies behind fixed joints are one link; one that draws nothing takes no turn.
     """
@@ -93,14 +99,17 @@ def _tones(model: Model) -> dict[str, Color]:
 
 
 def _shape(shape: Shape, tone: Color) -> list[tuple[Triangles, Color]]:
-    """A primitive, or the parts of a mesh: in the description's colour, else the file's own, else the body's tone."""
+    """A primitive, or the parts of a mesh: in the description's colour, else the file's own,
+    else the body's tone."""
     size = [float(s) for s in shape.size]
     drawn: list[tuple[Triangles, Color | None]]
     if shape.kind == "mesh":
         if shape.mesh is None or not Path(shape.mesh).is_file():
             raise FileNotFoundError(shape.mesh)
         scale = np.array(size, dtype=np.float32)
-        drawn = [((vertices * scale, faces), color) for (vertices, faces), color in _mesh(shape.mesh)]
+        drawn = [
+            ((vertices * scale, faces), color) for (vertices, faces), color in _mesh(shape.mesh)
+        ]
     else:
         make = {
             "box": lambda: triangles.box(np.array(size)),
@@ -109,14 +118,19 @@ def _shape(shape: Shape, tone: Color) -> list[tuple[Triangles, Color]]:
             "capsule": lambda: triangles.capsule(size[0], size[1]),
         }[shape.kind]
         drawn = [(make(), None)]
-    R, p = np.array(shape.placement.rotation, dtype=float), np.array(shape.placement.position, dtype=float)
+    R, p = (
+        np.array(shape.placement.rotation, dtype=float),
+        np.array(shape.placement.position, dtype=float),
+    )
     described = None if shape.color is None else _rgb(shape.color)
     return [(moved(part, R, p), described or color or tone) for part, color in drawn]
 
 
 @lru_cache(maxsize=512)
 def _mesh(path: str) -> tuple[tuple[Triangles, Color | None], ...]:
-    return tuple((triangles.creased((part.vertices, part.faces)), part.color) for part in read_mesh(path))
+    return tuple(
+        (triangles.creased((part.vertices, part.faces)), part.color) for part in read_mesh(path)
+    )
 
 
 def _rgb(color: tuple[float, float, float, float]) -> Color:
@@ -125,7 +139,8 @@ def _rgb(color: tuple[float, float, float, float]) -> Color:
 
 
 def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Color]]:
-    """Tubes along a body's lines, and a hub at its joint where a tube ends there; arms are drawn as arms are built."""
+    """Tubes along a body's lines, and a hub at its joint where a tube ends there;
+    arms are drawn as arms are built."""
     depth = _depth(model)
     if body.name in depth:
         return _limb(model, body, size, depth[body.name])
@@ -143,25 +158,33 @@ def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Co
 
 
 HUB_SHARE = 10.0
-"""Joints are drawn for a robot at most this many of its typical links long, so that hubs do not hide short links."""
+"""Joints are drawn for a robot at most this many of its typical links long,
+so that hubs do not hide short links."""
 
 
 @lru_cache(maxsize=64)
 def _typical(model: Model) -> float:
     """Length [m] of the shorter lines of a robot: a quarter of them is shorter still."""
-    lengths = [float(np.linalg.norm(b - a)) for body in model.bodies for a, b in _lines(model, body)]
+    lengths = [
+        float(np.linalg.norm(b - a)) for body in model.bodies for a, b in _lines(model, body)
+    ]
     return float(np.quantile(lengths, 0.25)) if lengths else np.inf
 
 
 THICK, THIN = 0.042, 0.022
-"""Radius of an arm's tubes as part of its size, at the base and at the tip: about that of industrial arms."""
+"""Radius of an arm's tubes as part of its size, at the base and at the tip:
+about that of industrial arms."""
 
 
 @lru_cache(maxsize=64)
 def _depth(model: Model) -> dict[str, float]:
-    """body -> how far out it is on an arm, 0 to 1; nothing where the robot is no single chain of hinges and slides."""
+    """body -> how far out it is on an arm, 0 to 1;
+    nothing where the robot is no single chain of hinges and slides."""
     carried = [joint.parent for joint in model.joints if joint.parent is not None]
-    single = len(set(carried)) == len(carried) and sum(joint.parent is None for joint in model.joints) <= 1
+    single = (
+        len(set(carried)) == len(carried)
+        and sum(joint.parent is None for joint in model.joints) <= 1
+    )
     moving = [joint for joint in model.joints if not joint.kind.is_fixed]
     flat = len({tuple(np.round(joint.axis, 6)) for joint in moving}) == 1 and all(
         np.allclose(joint.placement.rotation, np.eye(3)) for joint in model.joints
@@ -196,8 +219,12 @@ def _limb(model: Model, body: Body, size: float, depth: float) -> list[tuple[Tri
 
 
 def _bent(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
-    """A link's lines from its joint, each first along the axis and then across it, as links are built."""
-    axis = next((np.array(j.axis, dtype=float) for j in model.joints if j.child == body.name), np.array([0, 0, 1.0]))
+    """A link's lines from its joint, each first along the axis and then across it,
+    as links are built."""
+    axis = next(
+        (np.array(j.axis, dtype=float) for j in model.joints if j.child == body.name),
+        np.array([0, 0, 1.0]),
+    )
     pieces: list[tuple[np.ndarray, np.ndarray]] = []
     for a, b in _lines(model, body):
         along = (b - a) @ axis * axis
@@ -208,11 +235,16 @@ def _bent(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _lines(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The described lines of a body, or lines from its origin to the joints it carries; none of no length."""
+    """The described lines of a body, or lines from its origin to the joints it carries;
+    none of no length."""
     points = {name: np.array(p, dtype=float) for name, p in body.points}
     lines = [(points[a], points[b]) for a, b in body.lines]
     if not lines:
-        carried = [np.array(j.placement.position, dtype=float) for j in model.joints if j.parent == body.name]
+        carried = [
+            np.array(j.placement.position, dtype=float)
+            for j in model.joints
+            if j.parent == body.name
+        ]
         lines = [(np.zeros(3), p) for p in carried]
     return [(a, b) for a, b in lines if np.linalg.norm(b - a) > NEAR]
 
@@ -222,7 +254,8 @@ def _ends_at(lines: list[tuple[np.ndarray, np.ndarray]], place: np.ndarray) -> b
 
 
 def _hub(joint: Joint, size: float) -> Triangles | None:
-    """A short cylinder about a turning axis, a block along a sliding one, a ball where several axes meet."""
+    """A short cylinder about a turning axis, a block along a sliding one,
+    a ball where several axes meet."""
     if joint.kind.is_fixed or (joint.parent is None and len(joint.kind.slides) > 1):
         return None
     R = triangles.turn_z_to(np.array(joint.axis, dtype=float))

@@ -48,7 +48,9 @@ def _told(work: Callable[..., None]) -> Callable[..., None]:
 class Stand:
     """A robot with sliders, options, a target, a motion and plots, in one tab of the viewer."""
 
-    def __init__(self, viewer: Any, robot: Robot, root: str, at: tuple[float, float, float]) -> None:
+    def __init__(
+        self, viewer: Any, robot: Robot, root: str, at: tuple[float, float, float]
+    ) -> None:
         self.viewer, self.robot, self.server, self.lock = viewer, robot, viewer.server, viewer.lock
         self.scene = RobotScene(self.server, robot, root, at)
         self.tip = robot.model.frames[-1].name if robot.model.frames else robot.bodies[-1]
@@ -61,8 +63,12 @@ class Stand:
         gui = self.server.gui
         with self.tab:
             self.status = gui.add_markdown("")
-            self.motion = gui.add_dropdown("motion", (NOTHING, *robot.motions), visible=bool(len(robot.motions)))
-            self.motion.on_update(lambda event: self._choose_motion() if event.client is not None else None)
+            self.motion = gui.add_dropdown(
+                "motion", (NOTHING, *robot.motions), visible=bool(len(robot.motions))
+            )
+            self.motion.on_update(
+                lambda event: self._choose_motion() if event.client is not None else None
+            )
             self._add_options(gui)
             self._add_plots(gui)
             self.target = Target(self)
@@ -74,7 +80,9 @@ class Stand:
             self._add_sliders()
             self.panels = panels_for(self)
         if self.scene.missing:
-            self.status.content = f"{len(self.scene.missing)} meshes are missing, such as {self.scene.missing[0]}"
+            self.status.content = (
+                f"{len(self.scene.missing)} meshes are missing, such as {self.scene.missing[0]}"
+            )
         self.sliders_follow()
 
     @property
@@ -98,7 +106,9 @@ class Stand:
     def _add_sliders(self) -> None:
         gui = self.server.gui
         with self._folders[0]:
-            self.actuators = ActuatorSliders(gui, self.robot, self.scene.q, self._command, self.degrees)
+            self.actuators = ActuatorSliders(
+                gui, self.robot, self.scene.q, self._command, self.degrees
+            )
         with self._folders[1]:
             self.joints = JointSliders(gui, self.robot, self._joint, self.degrees)
 
@@ -113,7 +123,11 @@ class Stand:
                 self._show_static_loads()
             if self.playback is None:
                 self._record()
-                self._path = [*self._path, self._trail_point()][-TRAIL:] if self.trail_frame.value != NOTHING else []
+                self._path = (
+                    [*self._path, self._trail_point()][-TRAIL:]
+                    if self.trail_frame.value != NOTHING
+                    else []
+                )
                 self._draw_trail()
 
     def sliders_follow(self) -> None:
@@ -143,7 +157,8 @@ class Stand:
         return playback
 
     def seek(self, t: float) -> None:
-        """Show the motion at t [s] after its start, or its end where it is over. The caller holds the lock."""
+        """Show the motion at t [s] after its start, or its end where it is over.
+        The caller holds the lock."""
         if self.playback is None:
             return
         k = self.playback.row(t)
@@ -157,14 +172,17 @@ class Stand:
                 self.status.content = self.playback.failed
 
     def plot(self, column: str) -> LivePlot:
-        """A column of the motion (see `robot.analyse(...).names`) as a live plot beside the scene."""
+        """A column of the motion (see `robot.analyse(...).names`) as a live plot beside the
+        scene."""
         names = column_names(self.robot)
         if column not in names:
             raise UnknownName(f'viewer: there is no column "{column}"{did_you_mean(column, names)}')
         times, columns = self._columns()  # may compile for seconds: the robot moves on meanwhile
         with self.lock:
             if column not in self.plots:
-                title = f"{self.robot.name}: {column} [{unit(self.robot, column)}]".removesuffix(" []")
+                title = f"{self.robot.name}: {column} [{unit(self.robot, column)}]".removesuffix(
+                    " []"
+                )
                 plot = self.viewer.add_plot(title, times, columns[column])
                 plot.remove_button.on_click(lambda _: self.unplot(column))
                 self.plots[column] = plot
@@ -177,7 +195,8 @@ class Stand:
             self.viewer.plots_changed()
 
     def trail(self, frame: str | None) -> None:
-        """The path of a frame over the motion, or from now on where there is none; None takes it away."""
+        """The path of a frame over the motion, or from now on where there is none;
+        None takes it away."""
         with self.lock:
             self.trail_frame.value = NOTHING if frame is None else frame
 
@@ -199,15 +218,22 @@ class Stand:
             "named points": self.scene.show_points,
         }
         if not weightless:
-            choices |= {"centre of mass": self.scene.show_center_of_mass, "inertia boxes": self.scene.show_inertia}
-            choices |= {kind: functools.partial(self._choose_loads, kind) for kind in LoadArrows.KINDS}
+            choices |= {
+                "centre of mass": self.scene.show_center_of_mass,
+                "inertia boxes": self.scene.show_inertia,
+            }
+            choices |= {
+                kind: functools.partial(self._choose_loads, kind) for kind in LoadArrows.KINDS
+            }
         self.options: dict[str, Any] = {}
         with gui.add_folder("Shown", expand_by_default=False):
             for label, work in choices.items():
                 box = gui.add_checkbox(label, False)
                 box.on_update(lambda _, box=box, work=work: self._option(work, box))
                 self.options[label] = box
-            self.trail_frame = gui.add_dropdown("trail of", tuple(dict.fromkeys((NOTHING, *self.robot.frames))))
+            self.trail_frame = gui.add_dropdown(
+                "trail of", tuple(dict.fromkeys((NOTHING, *self.robot.frames)))
+            )
             self.trail_frame.on_update(lambda _: self._trail_chosen())
             self.legend = gui.add_markdown("")
 
@@ -324,5 +350,7 @@ class Stand:
         """(time, columns) of the motion; of standing still where there is none."""
         if self.playback is None:
             times = np.array([0.0, 1.0])
-            return times, Playback(self.robot, {"time": times, "q": np.repeat(self.scene.q[None], 2, axis=0)}).columns
+            return times, Playback(
+                self.robot, {"time": times, "q": np.repeat(self.scene.q[None], 2, axis=0)}
+            ).columns
         return self.playback.time, self.playback.columns

@@ -1,9 +1,10 @@
-"""SynthesisPage: positions dragged in the plane, with dyads, curves, four-bars and verdicts that follow.
+"""SynthesisPage: positions dragged in the plane, with dyads, curves,
+four-bars and verdicts that follow.
 
-The plane is the browser's x-y plane, seen from above. Poses follow in a few milliseconds; points by Newton from the
-linkages that are known, and by the complete solve when the hand lets go. Two dyads, picked by clicks on a curve (or by
-their numbers), or a row of the ranked table make a linkage: it moves, draws its path, is judged and plotted, and
-follows what is dragged; buttons save it.
+The plane is the browser's x-y plane, seen from above. Poses follow in a few milliseconds; points by
+Newton from the linkages that are known, and by the complete solve when the hand lets go. Two dyads,
+picked by clicks on a curve (or by their numbers), or a row of the ranked table make a linkage: it
+moves, draws its path, is judged and plotted, and follows what is dragged; buttons save it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class SynthesisPage:
     """Serves one task to a browser; `address` is what to open. Closed by `close()`.
 
     task        what the positions say now, after every drag
-    frame()     everything that a drag makes new: dyads, curves, linkages, verdicts (also without any browser)
+    frame()     everything that a drag makes new: dyads, curves, linkages, verdicts
+                (also without any browser)
     """
 
     def __init__(
@@ -67,9 +69,13 @@ class SynthesisPage:
         try:
             import viser
         except ImportError:
-            raise NotPossible('the page needs the extra "view": pip install "linkwork[view]"') from None
+            raise NotPossible(
+                'the page needs the extra "view": pip install "linkwork[view]"'
+            ) from None
         if task.batch:
-            raise InvalidInput(f"page: the task is a batch of shape {task.batch}, expected one task")
+            raise InvalidInput(
+                f"page: the task is a batch of shape {task.batch}, expected one task"
+            )
         self.name, self.task = name, task
         self.lock, self._closed = threading.RLock(), threading.Event()
         with quiet(), gated() as self.gate:
@@ -84,7 +90,8 @@ class SynthesisPage:
         self.verdicts: dict[str, np.ndarray] | None = None
         self.count = self.good = 0
         self.verdict: Any = None
-        self.picks: list[tuple[complex, complex]] = []  # ground and moving pivots of the dyads that are picked
+        # ground and moving pivots of the dyads that are picked
+        self.picks: list[tuple[complex, complex]] = []
         self._motion: Motion | None = None
         self._scale = float(task.size)
         self._handles: list[Any] = []
@@ -116,12 +123,15 @@ class SynthesisPage:
             positions[j - 1] = place
             if angle is not None and np.isfinite(angles[j - 1]):
                 angles[j - 1] = angle
-            kept = {k: getattr(self.task, k) for k in ("timing", "velocities", "tolerance", "weights")}
+            kept = {
+                k: getattr(self.task, k) for k in ("timing", "velocities", "tolerance", "weights")
+            }
             self.task = PlanarTask(positions, angles, **kept)
             self.frame(complete=False)
 
     def frame(self, complete: bool = True) -> None:
-        """Solve and draw again; with points the complete solve runs only where `complete` is asked for."""
+        """Solve and draw again; with points the complete solve runs only where `complete` is asked
+        for."""
         with self.lock:
             task = self.task
             try:
@@ -131,7 +141,11 @@ class SynthesisPage:
                     complete_set = synthesis.four_bars(task)
                     self.known = [complete_set.linkages.one(k) for k in range(len(complete_set))]
                 else:
-                    self.known = [m for m in (followed(linkage, task) for linkage in self.known) if m is not None]
+                    self.known = [
+                        m
+                        for m in (followed(linkage, task) for linkage in self.known)
+                        if m is not None
+                    ]
                 self._rank()
                 self.status.content = self._words()
                 self._follow_choice()
@@ -158,7 +172,9 @@ class SynthesisPage:
 
     def _follow_choice(self) -> None:
         """The picked dyads and the chosen linkage go where the new ones nearest to them are."""
-        self.picks = [pick for pick in (self._nearest_dyad(*pick) for pick in self.picks) if pick is not None]
+        self.picks = [
+            pick for pick in (self._nearest_dyad(*pick) for pick in self.picks) if pick is not None
+        ]
         if self.linkage is None:
             return
         if len(self.picks) == 2:
@@ -170,7 +186,9 @@ class SynthesisPage:
     def _solve_poses(self, task: PlanarTask) -> None:
         """Curves, dyads, and every ordered pair of dyads as a four-bar."""
         self.curves = synthesis.burmester(task[:4], CURVE_POINTS)
-        self.dyads = dyads_along(self.curves, task, ALONG_CURVE) if task.n == 4 else synthesis.dyads(task)
+        self.dyads = (
+            dyads_along(self.curves, task, ALONG_CURVE) if task.n == 4 else synthesis.dyads(task)
+        )
         ground, moving = self.dyads.ground, self.dyads.moving
         i, j = np.nonzero(~np.eye(len(ground), dtype=bool))
         tracer = np.full(len(i), task.positions[0])
@@ -201,14 +219,17 @@ class SynthesisPage:
         with self.lock:
             count = 0 if self.dyads is None else len(self.dyads)
             if not (1 <= first <= count and 1 <= second <= count) or first == second:
-                raise InvalidInput(f"page: dyads {first} and {second} are picked, expected two of 1 .. {count}")
+                raise InvalidInput(
+                    f"page: dyads {first} and {second} are picked, expected two of 1 .. {count}"
+                )
             pair = lambda k: (complex(self.dyads.ground[k - 1]), complex(self.dyads.moving[k - 1]))
             self.picks = [pair(first), pair(second)]
             self._join()
             self._draw()
 
     def click(self, place: complex) -> bool:
-        """Pick the dyad whose curve, or of five poses whose pivot, is at a place of the plane; whether there is one.
+        """Pick the dyad whose curve, or of five poses whose pivot, is at a place of the plane;
+        whether there is one.
 
         The last two that were picked make a linkage.
         """
@@ -279,13 +300,18 @@ class SynthesisPage:
         scene.set_up_direction("+y")
         pale = {"cell_color": (235, 235, 235), "section_color": (215, 215, 215)}
         side = 8 * self._scale
-        scene.add_grid("/plane", width=side, height=side, cell_size=self._scale / 4, plane="xy", **pale)
+        scene.add_grid(
+            "/plane", width=side, height=side, cell_size=self._scale / 4, plane="xy", **pale
+        )
         if picture is not None:
             import imageio.v3 as iio
 
-            image = np.asarray(iio.imread(picture))[::-1]  # viser's pictures have their first row below
+            # viser's pictures have their first row below
+            image = np.asarray(iio.imread(picture))[::-1]
             height = width * image.shape[0] / image.shape[1]
-            scene.add_image("/background", image, width, height, position=(width / 2, height / 2, -1e-3))
+            scene.add_image(
+                "/background", image, width, height, position=(width / 2, height / 2, -1e-3)
+            )
         centre = complex(self.task.positions.mean())
         camera = self.server.initial_camera
         camera.position = (centre.real, centre.imag, DISTANCE * self._scale)
@@ -305,7 +331,10 @@ class SynthesisPage:
             choice.on_update(lambda _: self._picked())
         self.report = gui.add_markdown("")
         flat = (np.array([0.0, 1.0]), np.zeros(2))
-        lines = lambda title: ({"label": "share of the circuit"}, {"label": title, "stroke": "#3b6ea5"})
+        lines = lambda title: (
+            {"label": "share of the circuit"},
+            {"label": title, "stroke": "#3b6ea5"},
+        )
         plain = {"height": 150, "scales": {"x": {"time": False}}}
         plot = lambda title: gui.add_uplot(flat, lines(title), title=title, **plain)
         self.transmission_plot = plot("transmission [deg]")
@@ -334,7 +363,9 @@ class SynthesisPage:
     def _dragged(self, j: int, ended: bool) -> None:
         handle = self._handles[j]
         w, _, _, z = handle.wxyz
-        self.move(j + 1, complex(handle.position[0], handle.position[1]), float(2.0 * np.arctan2(z, w)))
+        self.move(
+            j + 1, complex(handle.position[0], handle.position[1]), float(2.0 * np.arctan2(z, w))
+        )
         if ended and not self.task.oriented.all():
             self.frame()
 
@@ -391,25 +422,34 @@ class SynthesisPage:
         defect = str(v.reasons) or "no defect"
         return f"**{v.kind}**: {defect}. Transmission angle at least {angle:.1f} deg."
 
-    def _line(self, name: str, strokes: list[tuple[np.ndarray, tuple[int, int, int]]], width: float = 2.0) -> None:
+    def _line(
+        self, name: str, strokes: list[tuple[np.ndarray, tuple[int, int, int]]], width: float = 2.0
+    ) -> None:
         """Lines (points (k,) complex, colour) as one node: a frame is few messages."""
         pieces, colours = [np.zeros((1, 2), complex)], [np.zeros((1, 2, 3), np.uint8)]
         for points, colour in strokes:
-            near = np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)
+            near = np.isfinite(points) & (
+                np.abs(points - self.task.positions[0]) < 20 * self._scale
+            )
             joined = near[1:] & near[:-1]
             pieces.append(np.stack([points[:-1][joined], points[1:][joined]], axis=-1))
-            colours.append(np.broadcast_to(np.array(colour, dtype=np.uint8), (len(pieces[-1]), 2, 3)))
+            colours.append(
+                np.broadcast_to(np.array(colour, dtype=np.uint8), (len(pieces[-1]), 2, 3))
+            )
         ends = np.concatenate(pieces)
         height = LAYERS.index(name) * LAYER * self._scale
         segments = np.stack([ends.real, ends.imag, np.full(ends.shape, height)], axis=-1)
-        # the browser takes colours of lines for light, not for what a screen is told, and would show them pale
+        # the browser takes colours of lines for light, not for what a screen is told,
+        # and would show them pale
         light = np.round(255.0 * (np.concatenate(colours) / 255.0) ** 2.2).astype(np.uint8)
         thick = {"thickness": width, "thickness_units": "screen"}
         self._drawn[name] = self.server.scene.add_line_segments(name, segments, light, **thick)
 
     def _draw(self) -> None:
         if self.dyads is not None and getattr(self, "curves", None) is not None:
-            pieces = [self.curves.piece == piece for piece in range(int(self.curves.piece.max()) + 1)]
+            pieces = [
+                self.curves.piece == piece for piece in range(int(self.curves.piece.max()) + 1)
+            ]
             dark = [(self.curves.center[rows], CENTER) for rows in pieces]
             self._line("/curves", dark + [(self.curves.circle[rows], CIRCLE) for rows in pieces])
             self._draw_dyads()
@@ -422,18 +462,26 @@ class SynthesisPage:
     def _draw_dyads(self) -> None:
         """Links from ground to moving pivots, and the poles of the positions."""
         limbs = np.stack([self.dyads.ground, self.dyads.moving], axis=-1)
-        few = self.task.n == 5  # of four poses they are samples of a curve, and stay behind what is chosen
+        # of four poses they are samples of a curve, and stay behind what is chosen
+        few = self.task.n == 5
         self._line("/dyads", [(limb, DYAD) for limb in limbs], 3.0 if few else 1.2)
         poles = synthesis.poles(self.task)
         points = np.array([poles[i, j] for j in range(1, self.task.n + 1) for i in range(1, j)])
-        near = points[np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)]
+        near = points[
+            np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)
+        ]
         places = np.stack([near.real, near.imag, np.zeros(len(near))], axis=-1)
-        self._drawn["/poles"] = self.server.scene.add_point_cloud("/poles", places, POLE, point_size=0.03 * self._scale)
+        self._drawn["/poles"] = self.server.scene.add_point_cloud(
+            "/poles", places, POLE, point_size=0.03 * self._scale
+        )
 
     def _draw_linkage(self, x: np.ndarray) -> None:
         assert self.linkage is not None
         places = bodies_at(self.linkage, x)
-        outline = lambda body: (np.append(places[body], places[body][0]), COLOURS.get(body, (90, 90, 160)))
+        outline = lambda body: (
+            np.append(places[body], places[body][0]),
+            COLOURS.get(body, (90, 90, 160)),
+        )
         self._line("/linkage", [outline(body) for body in places], 5.0)
 
     def _play(self) -> None:

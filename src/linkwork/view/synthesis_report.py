@@ -1,4 +1,5 @@
-"""Report of linkages: the task, its curves, the ranked table, and the best ones drawn and plotted, in one HTML file."""
+"""Report of linkages: the task, its curves, the ranked table, and the best ones drawn and plotted,
+in one HTML file."""
 
 from __future__ import annotations
 
@@ -32,19 +33,32 @@ def write_synthesis_report(
     rows: Sequence[Sequence[Any]],
     order: Sequence[int] | np.ndarray,
 ) -> Path:
-    """Write the report whole or not at all: `rows` are the ranked table, `order` its linkages, the best first."""
-    parts = [f"<h1>{escape(title)}</h1>", _task(task), "<h2>Linkages, ranked</h2>", table("linkages", header, rows)]
+    """Write the report whole or not at all: `rows` are the ranked table, `order` its linkages,
+    the best first."""
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        _task(task),
+        "<h2>Linkages, ranked</h2>",
+        table("linkages", header, rows),
+    ]
     for n, k in enumerate(order[:DRAWN]):
-        parts.append(_linkage(n + 1, links.one(int(k)), str(verdict.kind[k]), str(verdict.reasons[k]), task))
-    parts.append(f"<footer>linkwork {escape(__version__)}; lengths in m, angles in degrees</footer>")
+        parts.append(
+            _linkage(n + 1, links.one(int(k)), str(verdict.kind[k]), str(verdict.reasons[k]), task)
+        )
+    parts.append(
+        f"<footer>linkwork {escape(__version__)}; lengths in m, angles in degrees</footer>"
+    )
     write_atomically(path, page_html(title, "".join(parts)))
     return Path(path)
 
 
 def _task(task: PlanarTask | FunctionTask) -> str:
-    """What was asked for: the positions, and for poses the curves of all dyads through the first four."""
+    """What was asked for: the positions, and for poses the curves of all dyads through the first
+    four."""
     if isinstance(task, FunctionTask):
-        pairs = [(j + 1, float(x), float(y)) for j, (x, y) in enumerate(zip(task.inputs, task.outputs))]
+        pairs = [
+            (j + 1, float(x), float(y)) for j, (x, y) in enumerate(zip(task.inputs, task.outputs))
+        ]
         return "<h2>Pairs</h2>" + table("task", ("#", "input", "output"), pairs)
     rows = [
         (j + 1, float(p.real), float(p.imag), float(np.degrees(a)) if np.isfinite(a) else "")
@@ -57,17 +71,25 @@ def _task(task: PlanarTask | FunctionTask) -> str:
         except LinkworkError as error:
             return text + f"<p>{escape(str(error))}</p>"
         text += '<h2>Dyads through the first four poses</h2><div class="charts"><figure>'
-        text += synthesis.svg(None, task, curves) + "<figcaption>centre points dark, circle points pale</figcaption>"
+        text += (
+            synthesis.svg(None, task, curves)
+            + "<figcaption>centre points dark, circle points pale</figcaption>"
+        )
         text += "</figure></div>"
     return text
 
 
-def _linkage(number: int, linkage: Any, kind: str, reasons: str, task: PlanarTask | FunctionTask) -> str:
+def _linkage(
+    number: int, linkage: Any, kind: str, reasons: str, task: PlanarTask | FunctionTask
+) -> str:
     """A picture with its path, the verdict, and what happens along the circuit."""
     motion = motion_of(linkage)
     shown = task if isinstance(task, PlanarTask) else None
     bad = " bad" if reasons else ""
-    text = f'<h2>{number}. {escape(linkage.topology.name)}</h2><p class="verdict{bad}">{escape(kind)}: '
+    text = (
+        f"<h2>{number}. {escape(linkage.topology.name)}</h2><p "
+        f'class="verdict{bad}">{escape(kind)}: '
+    )
     text += f"{escape(reasons or 'no defect')}</p>"
     text += f'<div class="charts"><figure>{synthesis.svg(linkage, shown)}</figure>'
     curves = {

@@ -1,4 +1,5 @@
-"""Target: a frame to drag; the robot follows by inverse kinematics, and every other solution is a ghost."""
+"""Target: a frame to drag; the robot follows by inverse kinematics,
+and every other solution is a ghost."""
 
 from __future__ import annotations
 
@@ -13,13 +14,16 @@ from linkwork.view.postures import matrix, quaternions
 
 
 class Target:
-    """The controls of one stand's target: which frame, whether it is shown, and whether ghosts are."""
+    """The controls of one stand's target: which frame, whether it is shown, and whether ghosts
+    are."""
 
     def __init__(self, stand: Any) -> None:
         self.stand, self.robot, self.scene = stand, stand.robot, stand.scene
         gui = stand.server.gui
         with gui.add_folder("Target", expand_by_default=False):
-            self.frame = gui.add_dropdown("frame", tuple(dict.fromkeys(self.robot.frames)), initial_value=stand.tip)
+            self.frame = gui.add_dropdown(
+                "frame", tuple(dict.fromkeys(self.robot.frames)), initial_value=stand.tip
+            )
             self.shown = gui.add_checkbox("drag a target", False)
             self.all_solutions = gui.add_checkbox("all solutions as ghosts", True)
             self.status = gui.add_markdown("")
@@ -55,7 +59,8 @@ class Target:
             self.refresh_ghosts()
 
     def follow(self, position: np.ndarray, wxyz: np.ndarray) -> bool:
-        """Move the frame to a pose in the robot's axes from where the robot stands; says whether it could."""
+        """Move the frame to a pose in the robot's axes from where the robot stands;
+        says whether it could."""
         goal = np.eye(4)
         goal[:3, :3], goal[:3, 3] = matrix(wxyz), position
         with self.stand.lock:
@@ -66,7 +71,9 @@ class Target:
                 self.status.content = str(error)
                 return False
             reached = bool(np.all(result.success))
-            self.status.content = self._words(f"not reached: {result.reason}" if not reached else "")
+            self.status.content = self._words(
+                f"not reached: {result.reason}" if not reached else ""
+            )
             if reached:
                 self.stand.show(np.asarray(result.q, dtype=float))
             return reached
@@ -81,7 +88,9 @@ class Target:
             if goal is None:
                 goal = self.robot.pose(self.scene.q, self.frame.value)
             try:
-                solutions = self.robot.inverse_kinematics_all(goal, self.frame.value, q0=self.scene.q)
+                solutions = self.robot.inverse_kinematics_all(
+                    goal, self.frame.value, q0=self.scene.q
+                )
             except LinkworkError as error:  # no closed form for these axes: the robot still follows
                 self._about = f"no ghosts: {error}"
                 self.ghosts.hide()

@@ -18,11 +18,14 @@ def tree_table(model: Model) -> dict[str, list[str]]:
         joint = joints.get(body.name)
         known = (joint.parent or "world", joint.name, joint.type) if joint else ("world", "", FIXED)
         rows.append((body.name, *known))
-    return {name: [row[k] for row in rows] for k, name in enumerate(("body", "parent", "joint", "type"))}
+    return {
+        name: [row[k] for row in rows] for k, name in enumerate(("body", "parent", "joint", "type"))
+    }
 
 
 def tree_rows(model: Model) -> list[tuple[int, int, str, str]]:
-    """(depth, row of what carries it, body, joint with its type) of the world and of every body, depth first."""
+    """(depth, row of what carries it, body, joint with its type) of the world and of every body,
+    depth first."""
     carried: dict[str | None, list[tuple[str, str]]] = {}
     children = {joint.child for joint in model.joints}
     for joint in model.joints:
@@ -50,10 +53,12 @@ def tree_picture(model: Model) -> str:
             parts.append(f'<path d="M{x - INDENT} {ROW * parent + ROW / 2 + 5} V{y} H{x - 5}"/>')
         parts.append(f'<circle cx="{x}" cy="{y}" r="4"/>')
         parts.append(
-            f'<text x="{x + 9}" y="{y + 4}">{escape(name)} <tspan class="joint">{escape(label)}</tspan></text>'
+            f'<text x="{x + 9}" y="{y + 4}">{escape(name)} <tspan '
+            f'class="joint">{escape(label)}</tspan></text>'
         )
     width = LEFT + INDENT * max(depth for depth, *_ in rows) + 360
     size = f'width="{width}" height="{ROW * len(rows)}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="kinematic tree">{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="kinematic '
+        f'tree">{"".join(parts)}</svg>'
     )

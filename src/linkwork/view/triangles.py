@@ -6,11 +6,13 @@ import numpy as np
 
 Triangles = tuple[np.ndarray, np.ndarray]
 ALMOST_STRAIGHT = np.cos(np.deg2rad(15.0))
-"""Between two steps of a line whose pipes close without a ball: the gap is an eighth of their radius."""
+"""Between two steps of a line whose pipes close without a ball:
+the gap is an eighth of their radius."""
 
 
 def box(size: np.ndarray) -> Triangles:
-    """A box of size (3,) about the origin; every side has its own corners, so that its edges look sharp."""
+    """A box of size (3,) about the origin; every side has its own corners,
+    so that its edges look sharp."""
     corners: list[np.ndarray] = []
     faces: list[tuple[int, ...]] = []
     for axis in range(3):
@@ -33,20 +35,27 @@ def cylinder(radius: float, length: float, around: int = 24) -> Triangles:
     """A cylinder along z about the origin, closed, with sharp rims."""
     r, h = radius, length / 2
     return joined(
-        [turned(np.array(line), around) for line in ([(0, -h), (r, -h)], [(r, -h), (r, h)], [(r, h), (0, h)])]
+        [
+            turned(np.array(line), around)
+            for line in ([(0, -h), (r, -h)], [(r, -h), (r, h)], [(r, h), (0, h)])
+        ]
     )
 
 
 def capsule(radius: float, length: float, around: int = 20) -> Triangles:
-    """A cylinder along z about the origin with a half ball at each end; `length` is that of the straight part."""
+    """A cylinder along z about the origin with a half ball at each end;
+    `length` is that of the straight part."""
     low, high = np.linspace(0.0, np.pi / 2, 6), np.linspace(np.pi / 2, np.pi, 6)
     profile = [(radius * np.sin(a), -length / 2 - radius * np.cos(a)) for a in low]
     profile += [(radius * np.sin(a), length / 2 - radius * np.cos(a)) for a in high]
     return turned(np.array(profile), around)
 
 
-def coil(radius: float, wire: float, length: float, turns: int = 9, steps: int = 14, around: int = 6) -> Triangles:
-    """A helical spring of unit length from the origin along z; scaled along z to `length` its wire is round."""
+def coil(
+    radius: float, wire: float, length: float, turns: int = 9, steps: int = 14, around: int = 6
+) -> Triangles:
+    """A helical spring of unit length from the origin along z;
+    scaled along z to `length` its wire is round."""
     t = np.linspace(0.0, 1.0, turns * steps + 1)
     winding = 2 * np.pi * turns * t
     r = radius * np.minimum(1.0, 12 * np.minimum(t, 1 - t))  # the ends run in to the axis
@@ -61,7 +70,12 @@ def coil(radius: float, wire: float, length: float, turns: int = 9, steps: int =
 
 def arrow() -> Triangles:
     """An arrow of unit length from the origin along z."""
-    lines = ([(0, 0), (0.022, 0)], [(0.022, 0), (0.022, 0.8)], [(0.022, 0.8), (0.06, 0.8)], [(0.06, 0.8), (0, 1)])
+    lines = (
+        [(0, 0), (0.022, 0)],
+        [(0.022, 0), (0.022, 0.8)],
+        [(0.022, 0.8), (0.06, 0.8)],
+        [(0.06, 0.8), (0, 1)],
+    )
     return joined([turned(np.array(line, dtype=float), 16) for line in lines])
 
 
@@ -70,9 +84,16 @@ def turning_arrow(steps: int = 32, around: int = 8) -> Triangles:
     t = np.linspace(0.0, 1.35 * np.pi, steps + 1)
     centre = np.column_stack([np.cos(t), np.sin(t), 0 * t])
     ring = np.linspace(0.0, 2 * np.pi, around, endpoint=False)
-    offsets = np.cos(ring)[:, None, None] * centre + np.sin(ring)[:, None, None] * np.array([0.0, 0.0, 1.0])
-    bent = (centre[None] + 0.055 * offsets).transpose(1, 0, 2).reshape(-1, 3), _quads(len(t), around)[:, ::-1]
-    head = joined([turned(np.array(line), 16) for line in ([(0, 0), (0.15, 0)], [(0.15, 0), (0, 0.42)])])
+    offsets = np.cos(ring)[:, None, None] * centre + np.sin(ring)[:, None, None] * np.array(
+        [0.0, 0.0, 1.0]
+    )
+    bent = (
+        (centre[None] + 0.055 * offsets).transpose(1, 0, 2).reshape(-1, 3),
+        _quads(len(t), around)[:, ::-1],
+    )
+    head = joined(
+        [turned(np.array(line), 16) for line in ([(0, 0), (0.15, 0)], [(0.15, 0), (0, 0.42)])]
+    )
     tangent = np.array([-np.sin(t[-1]), np.cos(t[-1]), 0.0])
     return joined([bent, moved(head, turn_z_to(tangent), centre[-1])])
 
@@ -99,9 +120,11 @@ def joined(shapes: list[Triangles]) -> Triangles:
 
 
 def creased(shape: Triangles) -> Triangles:
-    """The same surface with vertices split where its faces turn sharply, so that edges of a machined part look sharp.
+    """The same surface with vertices split where its faces turn sharply,
+    so that edges of a machined part look sharp.
 
-    Faces share a vertex if their normals, rounded to halves, agree: a fine mesh of a round surface stays smooth.
+    Faces share a vertex if their normals, rounded to halves, agree: a fine mesh of a round surface
+    stays smooth.
     """
     vertices, faces = shape
     a, b, c = (vertices[faces[:, k]] for k in range(3))
@@ -116,11 +139,16 @@ def tube(start: np.ndarray, end: np.ndarray, radius: float) -> Triangles:
     """A round bar between two points, with round ends."""
     across = np.asarray(end, dtype=float) - np.asarray(start, dtype=float)
     shape = capsule(radius, float(np.linalg.norm(across)), 16)
-    return moved(shape, turn_z_to(across), (np.asarray(start, dtype=float) + np.asarray(end, dtype=float)) / 2)
+    return moved(
+        shape,
+        turn_z_to(across),
+        (np.asarray(start, dtype=float) + np.asarray(end, dtype=float)) / 2,
+    )
 
 
 def line(points: np.ndarray, radius: float, around: int = 8) -> Triangles:
-    """A thin round line through points (n, 3): a pipe a step, a ball at its ends and wherever it turns sharply."""
+    """A thin round line through points (n, 3): a pipe a step,
+    a ball at its ends and wherever it turns sharply."""
     steps = np.diff(points, axis=0)
     R = turn_z_to(steps)
     angle = np.linspace(0.0, 2 * np.pi, around, endpoint=False)
@@ -136,7 +164,8 @@ def line(points: np.ndarray, radius: float, around: int = 8) -> Triangles:
 
 
 def turn_z_to(direction: np.ndarray) -> np.ndarray:
-    """A rotation (..., 3, 3) whose z axis points along `direction` (..., 3); the identity for a zero vector."""
+    """A rotation (..., 3, 3) whose z axis points along `direction` (..., 3);
+    the identity for a zero vector."""
     d = np.asarray(direction, dtype=float)
     length = np.linalg.norm(d, axis=-1, keepdims=True)
     z = np.where(length > 1e-12, d / np.maximum(length, 1e-12), [0.0, 0.0, 1.0])
@@ -151,4 +180,6 @@ def _quads(rings: int, around: int) -> np.ndarray:
     row, column = np.meshgrid(np.arange(rings - 1), np.arange(around), indexing="ij")
     a = row * around + column
     b = row * around + (column + 1) % around
-    return np.concatenate([np.stack([a, b, b + around], -1), np.stack([a, b + around, a + around], -1)]).reshape(-1, 3)
+    return np.concatenate(
+        [np.stack([a, b, b + around], -1), np.stack([a, b + around, a + around], -1)]
+    ).reshape(-1, 3)

@@ -26,11 +26,13 @@ from linkwork.view.stand import Stand
 
 FRAMES_PER_SECOND = 50
 SLIDERS_PER_SECOND = 8
-"""While a motion plays, sliders and plots follow at this rate: people read them no faster, and forty cost much."""
+"""While a motion plays, sliders and plots follow at this rate: people read them no faster,
+and forty cost much."""
 
 
 class Viewer:
-    """Serves robots to browsers. `port=0` takes a free one; `address` is what to open. Closed by `close()` or `with`.
+    """Serves robots to browsers. `port=0` takes a free one; `address` is what to open.
+    Closed by `close()` or `with`.
 
     viewer.add(other)              a second robot beside the first
     viewer.load_motion(motion)     a named motion, or arrays; viewer.playing.value = True plays it
@@ -39,14 +41,21 @@ class Viewer:
     viewer.server                  viser's own server, to draw anything else
     """
 
-    def __init__(self, robot: Robot, host: str = "127.0.0.1", port: int = 8080, names: Sequence[str] = ()) -> None:
-        """host: who may connect; names: more names by which browsers reach this machine (a proxy's, say)."""
+    def __init__(
+        self, robot: Robot, host: str = "127.0.0.1", port: int = 8080, names: Sequence[str] = ()
+    ) -> None:
+        """host: who may connect; names: more names by which browsers reach this machine
+        (a proxy's, say)."""
         try:
             import viser
         except ImportError:
-            raise NotPossible('the viewer needs the extra "view": pip install "linkwork[view]"') from None
+            raise NotPossible(
+                'the viewer needs the extra "view": pip install "linkwork[view]"'
+            ) from None
         if not host.strip():
-            raise InvalidInput("viewer: host is empty, which would be every machine; say 0.0.0.0 if you mean that")
+            raise InvalidInput(
+                "viewer: host is empty, which would be every machine; say 0.0.0.0 if you mean that"
+            )
         if not 0 <= port <= 65535:
             raise InvalidInput(f"viewer: port is {port}, expected 0 (any free one) to 65535")
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
@@ -55,7 +64,9 @@ class Viewer:
         self.lock = threading.RLock()
         self._closed = threading.Event()
         with quiet(), gated((host, *names)) as self.gate:
-            self.server: Any = viser.ViserServer(host=host, port=port, label="linkwork", verbose=False)
+            self.server: Any = viser.ViserServer(
+                host=host, port=port, label="linkwork", verbose=False
+            )
         count_lost_tasks(self.server, self.gate)
         _whole_frames(self.server)
         self.port = int(self.server.get_port())
@@ -100,7 +111,8 @@ class Viewer:
         self._player.join(timeout=2.0)
         with quiet(), contextlib.suppress(AttributeError):
             self.server.stop()
-            self.server._websock_server._server_thread.join(1.0)  # its last act is to print; viser waits a second, too
+            # its last act is to print; viser waits a second, too
+            self.server._websock_server._server_thread.join(1.0)
 
     def wait(self, seconds: float | None = None) -> None:
         """Serve until Ctrl-C, or for some seconds."""
@@ -108,7 +120,8 @@ class Viewer:
         self.close()
 
     def show(self, q: np.ndarray) -> None:
-        """Move the first robot, its sliders with it, and cameras that would not see the whole of it."""
+        """Move the first robot, its sliders with it,
+        and cameras that would not see the whole of it."""
         self.stands[0].show(q)
         self.keep_in_picture()
 
@@ -136,17 +149,20 @@ class Viewer:
             stand.remove()
 
     def known(self, name: str) -> bool:
-        """Whether a browser may ask for this name: a built-in or installed description, or a robot given by a script.
+        """Whether a browser may ask for this name: a built-in or installed description,
+        or a robot given by a script.
 
         Never a path: who looks at the viewer cannot make it read files.
         """
         return name in self._given or name in robots() or installed_file(name) is not None
 
     def load_motion(self, motion: str | Mapping[str, Any], stand: Stand | None = None) -> None:
-        """A motion for one robot (the first where none is said): a name, or arrays as `Playback` takes them."""
+        """A motion for one robot (the first where none is said): a name,
+        or arrays as `Playback` takes them."""
         with self.lock:
             (stand or self.stands[0]).load_motion(motion)
-            self.scrub.max = max(float(np.ceil(1e3 * self.duration - 1e-6)) / 1e3, 1e-3)  # a label of few digits
+            # a label of few digits
+            self.scrub.max = max(float(np.ceil(1e3 * self.duration - 1e-6)) / 1e3, 1e-3)
             self.scrub.disabled = False
         self.seek(0.0)
         self.keep_in_picture()
@@ -154,7 +170,9 @@ class Viewer:
     @property
     def duration(self) -> float:
         """[s] of the longest motion."""
-        return max((s.playback.duration for s in self.stands if s.playback is not None), default=0.0)
+        return max(
+            (s.playback.duration for s in self.stands if s.playback is not None), default=0.0
+        )
 
     def seek(self, t: float) -> None:
         """Show every motion at a time [s]."""
@@ -175,7 +193,8 @@ class Viewer:
             return plot
 
     def side_tab(self, title: str) -> Any:
-        """A tab of its own in the panel beside the scene, for a room's curves; `tab_removed` when it is gone."""
+        """A tab of its own in the panel beside the scene, for a room's curves;
+        `tab_removed` when it is gone."""
         with self.lock:
             self._side_tabs += 1
             self._left_panel().visible = True
@@ -201,7 +220,8 @@ class Viewer:
         return self.panel
 
     def look(self) -> None:
-        """Turn every camera so that all robots are seen, over their whole motions where they have any."""
+        """Turn every camera so that all robots are seen,
+        over their whole motions where they have any."""
         low, high = self._bounds()
         lay_ground(self.grid, low, high)
         for camera, aspect in self._cameras():
@@ -213,16 +233,21 @@ class Viewer:
         self.grid.shadow_opacity = SHADOW if shown else 0.0
 
     def keep_in_picture(self) -> None:
-        """Turn the cameras that do not see all of the robots; others stay where a person has put them."""
+        """Turn the cameras that do not see all of the robots;
+        others stay where a person has put them."""
         low, high = self._bounds()
         for k, (camera, aspect) in enumerate(self._cameras()):
-            if k == 0 or not sees(camera, aspect, corners_of(low, high)):  # the first is that of browsers to come
+            # the first is that of browsers to come
+            if k == 0 or not sees(camera, aspect, corners_of(low, high)):
                 aim(camera, aspect, low, high)
 
     def _cameras(self) -> list[tuple[Any, float]]:
         """(camera, width / height): where new browsers look first, then those that are there."""
         clients = self.server.get_clients().values()
-        return [(self.server.initial_camera, 1.0), *((client.camera, client.camera.aspect) for client in clients)]
+        return [
+            (self.server.initial_camera, 1.0),
+            *((client.camera, client.camera.aspect) for client in clients),
+        ]
 
     def _bounds(self) -> np.ndarray:
         """(2, 3): lowest and highest coordinates [m] of all robots, now and over their motions."""
@@ -230,7 +255,9 @@ class Viewer:
         return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
 
     def _dress(self) -> None:
-        self.server.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
+        self.server.gui.configure_theme(
+            control_width="large", show_logo=False, show_share_button=False
+        )
         self.server.gui.main_panel.dock_right()
         self.grid = add_ground(self.server)
 
@@ -275,7 +302,10 @@ class Viewer:
             return self._given[name]
         if not self.known(name):
             near = did_you_mean(name, [*self._given, *robots()])
-            raise UnknownName(f'viewer: there is no robot "{name}"{near}; paths are for the command line and scripts')
+            raise UnknownName(
+                f'viewer: there is no robot "{name}"{near}; paths are for the command line '
+                "and scripts"
+            )
         return load(name if name in robots() else installed_file(name) or name)
 
     def _stand(self, robot: Robot, others: list[Stand]) -> Stand:
@@ -285,7 +315,11 @@ class Viewer:
             if others:
                 edge = max(float(other.scene.bounds()[1, 0]) for other in others)
                 gap = 0.15 * max(stand.scene.size, *(other.scene.size for other in others))
-                stand.scene.base.position = (edge + gap - float(stand.scene.bounds()[0, 0]), 0.0, 0.0)
+                stand.scene.base.position = (
+                    edge + gap - float(stand.scene.bounds()[0, 0]),
+                    0.0,
+                    0.0,
+                )
             self.stands = [*others, stand]
             self._given.setdefault(robot.name, robot)
             self.look()
@@ -317,7 +351,9 @@ class Viewer:
                     if not self.playing.value:  # it was paused while the thread waited
                         continue
                     self.take_motions()
-                    self.time = (self.time + (now - last) * self.speed.value) % max(self.duration, 1e-3)
+                    self.time = (self.time + (now - last) * self.speed.value) % max(
+                        self.duration, 1e-3
+                    )
                     self._seek(self.time)
                     if now - followed > 1.0 / SLIDERS_PER_SECOND:
                         followed = now
@@ -350,27 +386,33 @@ def quiet() -> Iterator[None]:
 def _whole_frames(server: Any) -> None:
     """Let one window of messages hold a whole frame.
 
-    viser sends at most 128 messages at once and lets newer ones replace those that wait; to a slow browser the end of a
-    longer frame would never be sent. Where a version of viser has no such limit to set, nothing is lost but that.
+    viser sends at most 128 messages at once and lets newer ones replace those that wait; to a slow
+    browser the end of a longer frame would never be sent. Where a version of viser has no such
+    limit to set, nothing is lost but that.
     """
     with contextlib.suppress(AttributeError):
         server._websock_server.get_message_buffer().max_window_size = 2048
 
 
 def _reached_at(host: str) -> str:
-    """How a browser of this machine names the place: not by the address that stands for all, version 6 in brackets."""
+    """How a browser of this machine names the place: not by the address that stands for all,
+    version 6 in brackets."""
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
 
 
 def _free_port(host: str, port: int) -> int:
-    """The first port from `port` on that can be listened at; any for 0. viser would try past 65535, and hang."""
+    """The first port from `port` on that can be listened at; any for 0. viser would try past 65535,
+    and hang."""
     for tried in range(port, 65536) if port else (0,):
         try:
             with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a server that was just ended leaves it
+                # as a server that was just ended leaves it
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind((host, tried))
                 return int(probe.getsockname()[1])
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                raise InvalidInput(f'viewer: cannot listen at host "{host}": {error.strerror or error}') from None
+                raise InvalidInput(
+                    f'viewer: cannot listen at host "{host}": {error.strerror or error}'
+                ) from None
     raise InvalidInput(f"viewer: no port from {port} to 65535 is free")

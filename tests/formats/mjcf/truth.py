@@ -1,7 +1,8 @@
-"""MuJoCo as the truth: what it computes for a file, in linkwork's coordinates, beside what linkwork computes.
+"""MuJoCo as the truth: what it computes for a file, in linkwork's coordinates,
+beside what linkwork computes.
 
-MuJoCo keeps quaternions as (w, x, y, z) and the linear velocity of a free joint in world axes; the rest is alike.
-Contacts, constraints, actuation and all passive forces are switched off.
+MuJoCo keeps quaternions as (w, x, y, z) and the linear velocity of a free joint in world axes; the
+rest is alike. Contacts, constraints, actuation and all passive forces are switched off.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ OFF = ("CONSTRAINT", "CONTACT", "SPRING", "DAMPER", "ACTUATION")
 
 @dataclass
 class Compared:
-    """Both at one state: poses (nb, 3, 4) of MuJoCo's bodies, mass matrix (nv, nv), tau (nv,), sites (ns, 3, 4)."""
+    """Both at one state: poses (nb, 3, 4) of MuJoCo's bodies, mass matrix (nv, nv), tau (nv,),
+    sites (ns, 3, 4)."""
 
     poses: tuple[np.ndarray, np.ndarray]
     mass_matrix: tuple[np.ndarray, np.ndarray]
@@ -30,12 +32,17 @@ class Compared:
     sites: tuple[np.ndarray, np.ndarray]
 
     def worst(self) -> dict[str, float]:
-        """Largest difference of each, relative to the largest number there, or to 1 if that is smaller."""
+        """Largest difference of each, relative to the largest number there,
+        or to 1 if that is smaller."""
         found = {}
         for label in ("poses", "mass_matrix", "tau", "sites"):
             theirs, ours = getattr(self, label)
             assert theirs.shape == ours.shape, label
-            found[label] = float(np.abs(theirs - ours).max() / max(1.0, np.abs(theirs).max())) if theirs.size else 0.0
+            found[label] = (
+                float(np.abs(theirs - ours).max() / max(1.0, np.abs(theirs).max()))
+                if theirs.size
+                else 0.0
+            )
         return found
 
 
@@ -54,13 +61,16 @@ def compared(path: Path | str, seeds: int = 2, model: Model | None = None) -> li
 
 
 class Sides:
-    """A robot on both sides; joints correspond by order, bodies by name, or by order too where some have no name."""
+    """A robot on both sides; joints correspond by order, bodies by name,
+    or by order too where some have no name."""
 
     def __init__(self, theirs: mujoco.MjModel, ours: Model) -> None:
         self.theirs, self.ours, self.subject = theirs, ours, Subject(ours)
         self.data = mujoco.MjData(theirs)
         joints = [ours.joint(name) for name in self.subject.joints]
-        assert [joint.nq for joint in joints] == [len(theirs.joint(i).qpos0) for i in range(theirs.njnt)]
+        assert [joint.nq for joint in joints] == [
+            len(theirs.joint(i).qpos0) for i in range(theirs.njnt)
+        ]
         for i, joint in enumerate(joints):
             assert theirs.joint(i).name in ("", joint.name)
         names = [theirs.body(k).name for k in range(1, theirs.nbody)]
@@ -68,12 +78,16 @@ class Sides:
         if all(names):
             self.bodies = [order[name] for name in names]
         else:
-            between = {body.name for body in ours.bodies if body.note.startswith("between")} | {"world"}
+            between = {body.name for body in ours.bodies if body.note.startswith("between")} | {
+                "world"
+            }
             self.bodies = [i for name, i in order.items() if name not in between]
             assert len(self.bodies) == len(names)
             assert all(name in ("", ours.bodies[i].name) for name, i in zip(names, self.bodies))
         self.poses = quantities.trace(self.subject, "forward_kinematics")
-        self.inverse_dynamics = None if ours.kinematic_only else quantities.trace(self.subject, "inverse_dynamics")
+        self.inverse_dynamics = (
+            None if ours.kinematic_only else quantities.trace(self.subject, "inverse_dynamics")
+        )
 
     def at_random_states(self, count: int) -> list[Compared]:
         return [self.at(*self.random_state(seed)) for seed in range(count)]
@@ -103,7 +117,9 @@ class Sides:
             q[at : at + 4] = np.roll(qpos[at : at + 4], -1)
         return q
 
-    def our_velocities(self, qpos: np.ndarray, qvel: np.ndarray, qacc: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def our_velocities(
+        self, qpos: np.ndarray, qvel: np.ndarray, qacc: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """v and a: of free joints the linear part turned to body axes, which themselves turn."""
         v, a = qvel.copy(), qacc.copy()
         for q_at, v_at in self._free():
@@ -122,8 +138,12 @@ class Sides:
             B[v_at : v_at + 3, v_at : v_at + 3] = _rotation(qpos[q_at + 3 : q_at + 7])
         q, (v, a) = self.our_q(qpos), self.our_velocities(qpos, qvel, qacc)
         rotations, positions = (np.array(x) for x in self.poses(q)[:2])
-        both = np.concatenate([rotations.reshape(-1, 3, 3), positions.reshape(-1, 3, 1)], axis=2)[self.bodies]
-        their_poses = np.concatenate([d.xmat[1:].reshape(-1, 3, 3), d.xpos[1:].reshape(-1, 3, 1)], axis=2)
+        both = np.concatenate([rotations.reshape(-1, 3, 3), positions.reshape(-1, 3, 1)], axis=2)[
+            self.bodies
+        ]
+        their_poses = np.concatenate(
+            [d.xmat[1:].reshape(-1, 3, 3), d.xpos[1:].reshape(-1, 3, 1)], axis=2
+        )
         return Compared(
             (their_poses, both),
             (B.T @ M @ B, self._mass_matrix(q)),

@@ -1,4 +1,5 @@
-"""What both derivative tests share: samples, the trace evaluated by CasADi, Pinocchio's matrices in our order."""
+"""What both derivative tests share: samples, the trace evaluated by CasADi,
+Pinocchio's matrices in our order."""
 
 from __future__ import annotations
 
@@ -14,7 +15,11 @@ from tests.pinocchio_models import Twin
 
 def states(robot: Robot, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return robot.random(n, seed=seed), rng.normal(size=(n, robot.nv)), rng.normal(size=(n, robot.nv))
+    return (
+        robot.random(n, seed=seed),
+        rng.normal(size=(n, robot.nv)),
+        rng.normal(size=(n, robot.nv)),
+    )
 
 
 def traced(robot: Robot, name: str, *arguments: np.ndarray) -> list[np.ndarray]:
@@ -25,7 +30,8 @@ def traced(robot: Robot, name: str, *arguments: np.ndarray) -> list[np.ndarray]:
 
 
 def of_pinocchio(function: Callable, pair: Twin, *arguments: np.ndarray) -> list[np.ndarray]:
-    """computeRNEADerivatives or computeABADerivatives, sample by sample; the third matrix from its upper triangle."""
+    """computeRNEADerivatives or computeABADerivatives, sample by sample;
+    the third matrix from its upper triangle."""
     data, at = pair.model.createData(), np.ix_(pair.index, pair.index)
     found = []
     for q, v, x in zip(*arguments):
@@ -42,18 +48,26 @@ def forward_by_pinocchio(pair: Twin, *state: np.ndarray) -> list[np.ndarray]:
     return of_pinocchio(pin.computeABADerivatives, pair, *state)
 
 
-def assert_all_close(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray], tolerance: float) -> None:
-    """To the largest entry of each matrix: entries that are differences of large ones have no better digits.
+def assert_all_close(
+    ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray], tolerance: float
+) -> None:
+    """To the largest entry of each matrix: entries that are differences of large ones have no
+    better digits.
 
-    By velocity the matrices are differences of inertias, so that they are no better than these are rounded.
+    By velocity the matrices are differences of inertias, so that they are no better than these are
+    rounded.
     """
     rounding = 1e-15 * np.abs(theirs[2]).max()
     for k, (x, y) in enumerate(zip(ours, theirs, strict=True)):
         assert x.shape == y.shape
-        np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * np.abs(y).max() + rounding, err_msg=f"matrix {k}")
+        np.testing.assert_allclose(
+            x, y, rtol=0, atol=tolerance * np.abs(y).max() + rounding, err_msg=f"matrix {k}"
+        )
 
 
-def differences(robot: Robot, name: str, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> list[np.ndarray]:
+def differences(
+    robot: Robot, name: str, q: np.ndarray, v: np.ndarray, x: np.ndarray
+) -> list[np.ndarray]:
     """Central differences of a quantity by q along every tangent direction, by v and by x."""
     f, move, h = robot.function(name), robot.function("integrate"), 1e-5
 
@@ -64,5 +78,7 @@ def differences(robot: Robot, name: str, q: np.ndarray, v: np.ndarray, x: np.nda
     for e in h * np.eye(robot.nv):
         after, before = (np.array(move.call([q, step])[0]).ravel() for step in (e, -e))
         by_q = value(after, v, x) - value(before, v, x)
-        columns.append((by_q, value(q, v + e, x) - value(q, v - e, x), value(q, v, x + e) - value(q, v, x - e)))
+        columns.append(
+            (by_q, value(q, v + e, x) - value(q, v - e, x), value(q, v, x + e) - value(q, v, x - e))
+        )
     return [np.column_stack(column) / (2 * h) for column in zip(*columns)]

@@ -1,4 +1,5 @@
-"""Derivatives of inverse dynamics against Pinocchio, differences, the Christoffel symbols and the mass matrix."""
+"""Derivatives of inverse dynamics against Pinocchio, differences,
+the Christoffel symbols and the mass matrix."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from linkwork.model import MassProperties
 from linkwork.robot import Robot
 from tests.pinocchio_models import assert_close, twin, twin_of
 from tests.random_models import random_model
-from tests.recursions.derivatives.oracles import assert_all_close, inverse_by_pinocchio, states, traced
+from tests.recursions.derivatives.oracles import (
+    assert_all_close,
+    inverse_by_pinocchio,
+    states,
+    traced,
+)
 from tests.robots_list import MACHINES
 
 NAME = "inverse_dynamics_derivatives"
@@ -47,7 +53,9 @@ def test_by_velocity_it_is_twice_the_christoffel_matrix_and_by_acceleration_the_
     robot = twin("xarm/xarm7").robot
     q, v, a = states(robot, 4)
     _, d_dv, d_da = robot.inverse_dynamics_derivatives(q, v, a)
-    np.testing.assert_allclose(d_dv, 2 * np.einsum("nkij,nj->nki", robot.christoffel(q), v), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        d_dv, 2 * np.einsum("nkij,nj->nki", robot.christoffel(q), v), rtol=0, atol=1e-13
+    )
     np.testing.assert_allclose(d_da, robot.mass_matrix(q), rtol=0, atol=1e-14)
 
 
@@ -66,7 +74,10 @@ def test_compiled_code_equals_the_trace_single_and_batch():
 
 def test_mimicking_joints_contract_the_derivatives():
     model = random_model(3, bodies=6, types=("revolute", "prismatic"))
-    follows, free = Robot(model), Robot(replace(model, joints=tuple(replace(j, mimic=None) for j in model.joints)))
+    follows, free = (
+        Robot(model),
+        Robot(replace(model, joints=tuple(replace(j, mimic=None) for j in model.joints))),
+    )
     Gq, b, G = follows.subject.tree.mimic_map
     (q,), (v,), (a,) = states(follows, 1)
     expected = [G.T @ d @ G for d in free.inverse_dynamics_derivatives(Gq @ q + b, G @ v, G @ a)]
@@ -78,14 +89,20 @@ def test_a_payload_is_a_live_input():
     (q,), (v,), (a,) = states(robot, 1)
     body, I = robot.bodies[-1], np.diag([0.01, 0.02, 0.03])
     load = MassProperties(2.0, (0.1, 0.0, 0.2), tuple(map(tuple, I.tolist())))
-    bodies = [replace(b, mass_properties=b.mass_properties + load) if b.name == body else b for b in robot.model.bodies]
-    expected = Robot(replace(robot.model, bodies=tuple(bodies))).inverse_dynamics_derivatives(q, v, a)
+    bodies = [
+        replace(b, mass_properties=b.mass_properties + load) if b.name == body else b
+        for b in robot.model.bodies
+    ]
+    expected = Robot(replace(robot.model, bodies=tuple(bodies))).inverse_dynamics_derivatives(
+        q, v, a
+    )
     payload = lw.Payload(body, 2.0, (0.1, 0.0, 0.2), I)
     assert_all_close(robot.inverse_dynamics_derivatives(q, v, a, payload=payload), expected, 1e-12)
 
 
 def test_forces_from_outside_keep_their_direction_while_joints_turn():
-    """Central differences of inverse dynamics under the same forces, whose error is some 1e-9 of the largest entry."""
+    """Central differences of inverse dynamics under the same forces,
+    whose error is some 1e-9 of the largest entry."""
     robot = twin("xarm/xarm7").robot
     q, v, a = (x[0] for x in states(robot, 1))
     forces = {
@@ -94,8 +111,12 @@ def test_forces_from_outside_keep_their_direction_while_joints_turn():
     }
     step, unit = 1e-5, np.eye(robot.nv)
     ahead, behind = (
-        robot.inverse_dynamics(q + sign * step * unit, np.tile(v, (7, 1)), np.tile(a, (7, 1)), forces=forces)
+        robot.inverse_dynamics(
+            q + sign * step * unit, np.tile(v, (7, 1)), np.tile(a, (7, 1)), forces=forces
+        )
         for sign in (1, -1)
     )
     exact = robot.inverse_dynamics_derivatives(q, v, a, forces=forces)[0]
-    np.testing.assert_allclose(exact, (ahead - behind).T / (2 * step), rtol=0, atol=1e-8 * np.abs(exact).max())
+    np.testing.assert_allclose(
+        exact, (ahead - behind).T / (2 * step), rtol=0, atol=1e-8 * np.abs(exact).max()
+    )

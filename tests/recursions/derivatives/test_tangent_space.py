@@ -1,4 +1,5 @@
-"""Derivatives by q are those along `integrate`, for every joint whose coordinates are not a plain vector."""
+"""Derivatives by q are those along `integrate`,
+for every joint whose coordinates are not a plain vector."""
 
 from __future__ import annotations
 

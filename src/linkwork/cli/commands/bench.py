@@ -23,7 +23,8 @@ def bench(
     robot: RobotName = "ur5e",
     samples: Annotated[int, typer.Option(min=1, help="Of the batch.")] = 16384,
 ) -> Answer:
-    """Time the main quantities of a robot: a sample of a batch, and one call. Beside peers: make bench.
+    """Time the main quantities of a robot: a sample of a batch, and one call. Beside peers:
+    make bench.
 
     Example:  linkwork bench ur5e --samples 100000
     """
@@ -52,8 +53,12 @@ def bench(
             rows.append((name, batch * 1e9, single * 1e6))
     about = f"{machine.cpu()[0]}, vectors of {machine.widths()[0]} doubles, {lw.threads()} threads"
     timed = [{"quantity": n, "batch_ns": b, "single_us": s} for n, b, s in rows]
-    table = Table(f"{loaded.name} on {about}", ("quantity", f"1 of {samples} [ns]", "one call [us]"), rows)
-    return Answer({"robot": loaded.name, "machine": about, "samples": samples, "quantities": timed}, [table])
+    table = Table(
+        f"{loaded.name} on {about}", ("quantity", f"1 of {samples} [ns]", "one call [us]"), rows
+    )
+    return Answer(
+        {"robot": loaded.name, "machine": about, "samples": samples, "quantities": timed}, [table]
+    )
 
 
 def _seconds(call: Callable[..., Any], arguments: tuple[np.ndarray, ...]) -> float:

@@ -16,7 +16,9 @@ from linkwork.cli.progress import working
 def convert(
     source: Annotated[str, typer.Argument(help="A built-in name or a file.", autocompletion=names)],
     target: Annotated[Path, typer.Argument(help="The file to write: .urdf, .xml or .robot.yaml.")],
-    loops: Annotated[str, typer.Option(help='"closed", or "open": the tree alone, closures are named.')] = "closed",
+    loops: Annotated[
+        str, typer.Option(help='"closed", or "open": the tree alone, closures are named.')
+    ] = "closed",
 ) -> Answer:
     """Write a robot in another format; refuses, with the reasons, what that format cannot hold.
 

@@ -31,7 +31,9 @@ PACKAGES = (
 
 
 def doctor(
-    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove every compiled object.")] = False,
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="Remove every compiled object.")
+    ] = False,
 ) -> Answer:
     """Show CPU, vector width, cache and versions, and run a self-test.
 

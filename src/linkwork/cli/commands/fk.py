@@ -17,7 +17,9 @@ from linkwork.cli.progress import working
 def fk(
     robot: RobotName,
     q: Configuration = None,
-    frame: Annotated[str | None, typer.Option(help="A body, frame or point; left out: every body.")] = None,
+    frame: Annotated[
+        str | None, typer.Option(help="A body, frame or point; left out: every body.")
+    ] = None,
 ) -> Answer:
     """Forward kinematics: poses at a configuration.
 
@@ -39,5 +41,7 @@ def _all(robot: lw.Robot, q: np.ndarray) -> Answer:
     with working(f"poses of {robot.name}"):
         poses = robot.forward_kinematics(q)
     rows = [(body, *tidy(poses[body][:3, 3])) for body in poses.bodies]
-    table = Table(f"positions of the bodies of {robot.name}", ("body", "x [m]", "y [m]", "z [m]"), rows)
+    table = Table(
+        f"positions of the bodies of {robot.name}", ("body", "x [m]", "y [m]", "z [m]"), rows
+    )
     return Answer({"q": q, "poses": {body: poses[body] for body in poses.bodies}}, [table])

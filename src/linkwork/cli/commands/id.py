@@ -20,7 +20,8 @@ def id_(
     v: Annotated[str | None, typer.Option(help="Joint velocities; left out: zero.")] = None,
     a: Annotated[str | None, typer.Option(help="Joint accelerations; left out: zero.")] = None,
 ) -> Answer:
-    """Inverse dynamics: the joint forces for a state and an acceleration; of its actuators where they differ.
+    """Inverse dynamics: the joint forces for a state and an acceleration;
+    of its actuators where they differ.
 
     Example:  linkwork id ur5e --q random --a "1 0 0 0 0 0"
     """
@@ -33,7 +34,9 @@ def id_(
     names = [n for n in loaded.joints for _ in range(loaded.model.joint(n).nv)]
     of = "tree's joints" if actuators else "joints"
     rows = list(zip(names, tau.tolist(), strict=True))
-    shown: list[Table | str] = [Table(f"forces of the {of} of {loaded.name}", ("joint", "tau [N m, N]"), rows)]
+    shown: list[Table | str] = [
+        Table(f"forces of the {of} of {loaded.name}", ("joint", "tau [N m, N]"), rows)
+    ]
     if isinstance(actuators, str):
         facts |= {"actuators": None, "reason": actuators}
         shown.append(f"no forces of its actuators: {actuators}")
@@ -44,8 +47,11 @@ def id_(
     return Answer(facts, shown)
 
 
-def _actuators(robot: lw.Robot, state: tuple[np.ndarray, np.ndarray, np.ndarray]) -> dict[str, float] | str:
-    """What drives a robot with closed loops, struts or springs, or why nothing can: not the tree's joints alone."""
+def _actuators(
+    robot: lw.Robot, state: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> dict[str, float] | str:
+    """What drives a robot with closed loops, struts or springs, or why nothing can:
+    not the tree's joints alone."""
     try:
         loads = robot.loads(*state)
     except LinkworkError as error:

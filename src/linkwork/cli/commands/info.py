@@ -19,7 +19,8 @@ DYNAMIC = ("gravity_torque", "inverse_dynamics", "mass_matrix", "forward_dynamic
 
 
 def info(robot: RobotName) -> Answer:
-    """Show a robot: its tree, coordinates, limits, masses, DH table, closed forms, kernels, sources.
+    """Show a robot: its tree, coordinates, limits, masses, DH table, closed forms, kernels,
+    sources.
 
     Example:  linkwork info ur5e
     """
@@ -34,7 +35,9 @@ def info(robot: RobotName) -> Answer:
         *_loops(facts),
     ]
     shown.append(_solver(facts["inverse_kinematics"]))
-    shown.append(Table("kernels", ("quantity", "operations a sample"), list(facts["kernels"].items())))
+    shown.append(
+        Table("kernels", ("quantity", "operations a sample"), list(facts["kernels"].items()))
+    )
     if facts["variables"]:
         shown.append(Table("variables", ("name", "value [SI]"), list(facts["variables"].items())))
     return Answer(facts, [*shown, *(f"- {note}" for note in facts["notes"])])
@@ -50,11 +53,23 @@ def _facts(robot: lw.Robot, tick: Tick) -> dict[str, Any]:
         moved = slice(first, first + joint.nv)
         most = {"velocity": limits.velocity[moved], "effort": limits.effort[moved]}
         most["acceleration"] = limits.acceleration[moved]
-        place = {"name": name, "type": joint.type, "parent": joint.parent, "child": joint.child, "q": at.start}
-        joints.append(place | {k: np.asarray(x, dtype=float).tolist() for k, x in (bounds | most).items()})
+        place = {
+            "name": name,
+            "type": joint.type,
+            "parent": joint.parent,
+            "child": joint.child,
+            "q": at.start,
+        }
+        joints.append(
+            place | {k: np.asarray(x, dtype=float).tolist() for k, x in (bounds | most).items()}
+        )
     known = not model.kinematic_only
     bodies = [
-        {"name": b.name, "mass": float(b.mass_properties.mass), "com": [float(x) for x in b.mass_properties.com]}
+        {
+            "name": b.name,
+            "mass": float(b.mass_properties.mass),
+            "com": [float(x) for x in b.mass_properties.com],
+        }
         if known
         else {"name": b.name, "mass": None, "com": None}
         for b in model.bodies
@@ -67,7 +82,11 @@ def _facts(robot: lw.Robot, tick: Tick) -> dict[str, Any]:
         "mass": sum(b["mass"] for b in bodies) if known else None,
         "joints": joints,
         "dh": _dh(robot),
-        "loop_elements": [{"kind": type(e).__name__, "name": e.name} for e in model.elements if getattr(e, "name", "")],
+        "loop_elements": [
+            {"kind": type(e).__name__, "name": e.name}
+            for e in model.elements
+            if getattr(e, "name", "")
+        ],
         "actuators": list(robot.actuators),
         "motions": list(robot.motions),
         "inverse_kinematics": _closed_form(robot),
@@ -83,7 +102,9 @@ def _dh(robot: lw.Robot) -> dict[str, Any]:
         table = robot.to_dh()
     except LinkworkError as error:
         return {"rows": None, "reason": str(error).removeprefix("to_dh: ")}
-    rows = [{key: row[key] for key in ("joint", "a", "alpha", "d", "theta", "offset")} for row in table]
+    rows = [
+        {key: row[key] for key in ("joint", "a", "alpha", "d", "theta", "offset")} for row in table
+    ]
     return {"rows": rows, "reason": ""}
 
 
@@ -92,7 +113,13 @@ def _closed_form(robot: lw.Robot) -> dict[str, Any]:
     try:
         classification = lw.classify(robot, frame)
     except LinkworkError as error:
-        return {"frame": frame, "family": "none", "title": str(error), "exact": False, "parameters": {}}
+        return {
+            "frame": frame,
+            "family": "none",
+            "title": str(error),
+            "exact": False,
+            "parameters": {},
+        }
     facts = {
         "family": classification.family,
         "title": classification.title,
@@ -114,10 +141,17 @@ def _kernels(robot: lw.Robot, tick: Tick) -> dict[str, int]:
 def _joints(facts: dict[str, Any]) -> Table:
     header = ("joint", "type", "q", "lower", "upper", "velocity", "effort")
     rows = [
-        (j["name"], j["type"], j["q"], *(_range(j[key]) for key in ("lower", "upper", "velocity", "effort")))
+        (
+            j["name"],
+            j["type"],
+            j["q"],
+            *(_range(j[key]) for key in ("lower", "upper", "velocity", "effort")),
+        )
         for j in facts["joints"]
     ]
-    return Table(f"{facts['nv']} degrees of freedom, nq = {facts['nq']} [rad, m, s, N m, N]", header, rows)
+    return Table(
+        f"{facts['nv']} degrees of freedom, nq = {facts['nq']} [rad, m, s, N m, N]", header, rows
+    )
 
 
 def _range(values: list[float]) -> str:
@@ -137,14 +171,25 @@ def _bodies(facts: dict[str, Any]) -> Table | str:
 def _dh_table(dh: dict[str, Any]) -> Table | str:
     if dh["rows"] is None:
         return f"no DH table: {dh['reason']}"
-    rows = [(r["joint"], *(float(r[k]) for k in ("a", "alpha", "d", "theta", "offset"))) for r in dh["rows"]]
-    return Table("DH table, standard [m, rad]", ("joint", "a", "alpha", "d", "theta", "offset"), rows)
+    rows = [
+        (r["joint"], *(float(r[k]) for k in ("a", "alpha", "d", "theta", "offset")))
+        for r in dh["rows"]
+    ]
+    return Table(
+        "DH table, standard [m, rad]", ("joint", "a", "alpha", "d", "theta", "offset"), rows
+    )
 
 
 def _loops(facts: dict[str, Any]) -> list[Table | str]:
     shown: list[Table | str] = []
     if facts["loop_elements"]:
-        shown.append(Table("loop elements", ("kind", "name"), [tuple(e.values()) for e in facts["loop_elements"]]))
+        shown.append(
+            Table(
+                "loop elements",
+                ("kind", "name"),
+                [tuple(e.values()) for e in facts["loop_elements"]],
+            )
+        )
         shown.append(f"commands: {', '.join(facts['actuators'])}")
     if facts["motions"]:
         shown.append(f"motions: {', '.join(facts['motions'])}")
@@ -152,7 +197,11 @@ def _loops(facts: dict[str, Any]) -> list[Table | str]:
 
 
 def _solver(solver: dict[str, Any]) -> str:
-    how = "numeric" if solver["family"] == "none" else f"{solver['family']}{'' if solver['exact'] else ', nominal'}"
+    how = (
+        "numeric"
+        if solver["family"] == "none"
+        else f"{solver['family']}{'' if solver['exact'] else ', nominal'}"
+    )
     return f"inverse kinematics of {solver['frame']}: {solver['title']} ({how})"
 
 
@@ -164,5 +213,7 @@ def _tree(robot: lw.Robot) -> Branch:
     for body in model.bodies:
         joint = above.get(body.name)
         note = "" if joint is None else f"{joint.name} ({joint.type})"
-        carried[None if joint is None else joint.parent].append(Branch(body.name, note, carried[body.name]))
+        carried[None if joint is None else joint.parent].append(
+            Branch(body.name, note, carried[body.name])
+        )
     return Branch(robot.name, branches=carried[None])

@@ -28,7 +28,8 @@ def new(
     mass: Annotated[float | None, typer.Option(help="Of each link [kg].")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
 ) -> Answer:
-    """Start the description of a serial robot; what is not given is asked. Edit the file from there.
+    """Start the description of a serial robot; what is not given is asked.
+    Edit the file from there.
 
     Example:  linkwork new arm.robot.yaml --joints rrr --length 300mm --mass 1.2
     """
@@ -36,24 +37,37 @@ def new(
         raise InvalidInput(f"new: {target}, expected a name that ends in .robot.yaml")
     if target.exists() and not force:
         raise InvalidInput(f"new: {target} exists; --force writes over it")
-    kinds = joints if joints is not None else typer.prompt("joints, base first (r revolute, p prismatic)", "rrr")
+    kinds = (
+        joints
+        if joints is not None
+        else typer.prompt("joints, base first (r revolute, p prismatic)", "rrr")
+    )
     if not re.fullmatch("[rp]+", kinds):
         raise InvalidInput(f"new: joints are {kinds!r}, expected letters r and p such as rrp")
-    long = value(length if length is not None else typer.prompt("length of each link", "0.3"), "--length")
+    long = value(
+        length if length is not None else typer.prompt("length of each link", "0.3"), "--length"
+    )
     heavy = mass if mass is not None else typer.prompt("mass of each link [kg]", 1.0, type=float)
     if not (long > 0 and heavy > 0 and math.isfinite(heavy)):
-        raise InvalidInput(f"new: length {long:g} m and mass {heavy:g} kg, expected positive numbers")
-    write_atomically(target, _text(target.name.removesuffix(".robot.yaml"), kinds, long, float(heavy)))
+        raise InvalidInput(
+            f"new: length {long:g} m and mass {heavy:g} kg, expected positive numbers"
+        )
+    write_atomically(
+        target, _text(target.name.removesuffix(".robot.yaml"), kinds, long, float(heavy))
+    )
     made = lw.load(target)
     facts = {"name": made.name, "joints": made.joints}
-    return Answer(facts, [f"{made.name}: {made.nv} joints; see it with: linkwork view {target}"], [target])
+    return Answer(
+        facts, [f"{made.name}: {made.nv} joints; see it with: linkwork view {target}"], [target]
+    )
 
 
 def _text(name: str, kinds: str, length: float, mass: float) -> str:
     """Links upright along z, each a thin rod; axes alternate z, y, y as on many arms."""
     along, across = mass * length**2 / 12, mass * (length / 20) ** 2
     lines = [
-        "# yaml-language-server: $schema=robot.schema.json      (made by: linkwork schema robot.schema.json)",
+        "# yaml-language-server: $schema=robot.schema.json      (made by: linkwork schema "
+        "robot.schema.json)",
         "linkwork: 1",
         f"name: {name}" if re.fullmatch(r"[A-Za-z_][\w-]*", name) else f"name: {name!r}",
         "description: a serial robot, started with linkwork new",
@@ -67,7 +81,8 @@ def _text(name: str, kinds: str, length: float, mass: float) -> str:
             f"  link{k}:",
             f"    mass: {mass:.9g}",
             '    com: [0, 0, "${length/2}"]',
-            f"    inertia: [{along:.6g}, {along:.6g}, {across:.6g}]      # about the centre of mass",
+            f"    inertia: [{along:.6g}, {along:.6g}, {across:.6g}]      # about the centre "
+            "of mass",
             '    points: {A: [0, 0, 0], B: [0, 0, "${length}"]}',
             "    lines: [[A, B]]",
         ]
@@ -75,7 +90,9 @@ def _text(name: str, kinds: str, length: float, mass: float) -> str:
     for k, kind in enumerate(kinds, start=1):
         parent, where = ("base", "") if k == 1 else (f"link{k - 1}", ", placement: {point: B}")
         axis = "z" if k == 1 or kind == "p" else '"y"'
-        limits = "{lower: -3.1416, upper: 3.1416}" if kind == "r" else '{lower: 0, upper: "${length}"}'
+        limits = (
+            "{lower: -3.1416, upper: 3.1416}" if kind == "r" else '{lower: 0, upper: "${length}"}'
+        )
         place = f"parent: {parent}, child: link{k}, axis: {axis}{where}"
         lines.append(f"  joint{k}: {{type: {TYPES[kind]}, {place}, limits: {limits}}}")
     last = len(kinds)

@@ -19,19 +19,31 @@ def report(
     robot: RobotName,
     motion: Annotated[
         str | None,
-        typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the description alone."),
+        typer.Option(
+            help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the "
+            "description alone."
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The file to write; left out: ROBOT.html.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write; left out: ROBOT.html.")
+    ] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="A folder for every figure as a file of its own; needs --motion.")
+        Path | None,
+        typer.Option(help="A folder for every figure as a file of its own; needs --motion."),
     ] = None,
-    forms: Annotated[str, typer.Option("--format", help="Of those files, with commas.")] = "png,svg,csv,parquet",
+    forms: Annotated[
+        str, typer.Option("--format", help="Of those files, with commas.")
+    ] = "png,svg,csv,parquet",
     steps: Annotated[int, typer.Option(help="Instants of the motion that are analysed.")] = 1001,
     obstacles: Annotated[
-        Path | None, typer.Option(help=".obstacles.yaml, a MoveIt scene or a URDF around the robot; needs --motion.")
+        Path | None,
+        typer.Option(
+            help=".obstacles.yaml, a MoveIt scene or a URDF around the robot; needs --motion."
+        ),
     ] = None,
 ) -> Answer:
-    """Write a report that opens offline: animation, loads, energies, a self-check, sources and corrections.
+    """Write a report that opens offline: animation, loads, energies, a self-check,
+    sources and corrections.
 
     Example:  linkwork report charmie --motion validation --out charmie.html --figures figures
     """
@@ -52,6 +64,8 @@ def report(
         if figures is not None and analysis is not None:
             from linkwork.view.report_figures import write_figures
 
-            written += write_figures(loaded, analysis, figures, forms.replace(",", " ").split(), tick)
+            written += write_figures(
+                loaded, analysis, figures, forms.replace(",", " ").split(), tick
+            )
     facts = {"robot": loaded.name, "motion": motion}
     return Answer(facts, [f"{title}: open {target} in a browser"], written)

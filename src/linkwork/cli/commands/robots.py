@@ -12,4 +12,7 @@ def robots() -> Answer:
     Example:  linkwork robots --json
     """
     built_in = lw.robots()
-    return Answer(built_in, [Table(f"{len(built_in)} built-in robots", ("name", "what it is"), list(built_in.items()))])
+    return Answer(
+        built_in,
+        [Table(f"{len(built_in)} built-in robots", ("name", "what it is"), list(built_in.items()))],
+    )

@@ -13,7 +13,9 @@ from linkwork.formats.files import write_atomically
 
 
 def schema(
-    target: Annotated[Path | None, typer.Argument(help="The file to write; without it the schema is printed.")] = None,
+    target: Annotated[
+        Path | None, typer.Argument(help="The file to write; without it the schema is printed.")
+    ] = None,
 ) -> Answer:
     """Export the JSON schema of .robot.yaml, so that an editor completes and checks what one types.
 

@@ -18,22 +18,31 @@ from linkwork.errors import InvalidInput
 
 def view(
     robot: RobotName,
-    beside: Annotated[list[str] | None, typer.Option(help="Another robot beside it; may be given again.")] = None,
+    beside: Annotated[
+        list[str] | None, typer.Option(help="Another robot beside it; may be given again.")
+    ] = None,
     q: Configuration = None,
     motion: Annotated[
-        str | None, typer.Option(help="A motion to play: a name, or a CSV file (time, q.JOINT, ...).")
+        str | None,
+        typer.Option(help="A motion to play: a name, or a CSV file (time, q.JOINT, ...)."),
     ] = None,
-    port: Annotated[int, typer.Option(help="0 takes a free one; a taken one is passed over for the next.")] = 8080,
+    port: Annotated[
+        int, typer.Option(help="0 takes a free one; a taken one is passed over for the next.")
+    ] = 8080,
     host: Annotated[
         str, typer.Option(help="Who may connect: this machine alone unless you say otherwise.")
     ] = "127.0.0.1",
     name: Annotated[
-        list[str] | None, typer.Option(help="Another name by which browsers reach this machine; may be given again.")
+        list[str] | None,
+        typer.Option(help="Another name by which browsers reach this machine; may be given again."),
     ] = None,
     record: Annotated[
-        Path | None, typer.Option(help="Write the motion as a film (.gif, .mp4) or a picture (.png), and end.")
+        Path | None,
+        typer.Option(help="Write the motion as a film (.gif, .mp4) or a picture (.png), and end."),
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="End after this long; left out: until Ctrl-C.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="End after this long; left out: until Ctrl-C.")
+    ] = None,
 ) -> Answer:
     """Show robots in the browser: sliders, motions, loads, plots, a target to drag.
 
@@ -66,7 +75,9 @@ def view(
     return Answer(facts, [f"{loaded.name}: open {viewer.address}{taken} (Ctrl-C ends)"], then=wait)
 
 
-def _recorded(robot: lw.Robot, path: Path, q: str | None, motion: str | None, beside: list[str]) -> Answer:
+def _recorded(
+    robot: lw.Robot, path: Path, q: str | None, motion: str | None, beside: list[str]
+) -> Answer:
     """A film of the motion, or a picture of one configuration, without a browser."""
     if beside:
         raise InvalidInput("view: --record shows one robot; the viewer's own button films several")
@@ -76,7 +87,9 @@ def _recorded(robot: lw.Robot, path: Path, q: str | None, motion: str | None, be
             robot.picture(None if q is None else configuration(robot, q), path)
         else:
             if q is not None:
-                raise InvalidInput("view: --q with --record needs a picture, such as --record robot.png")
+                raise InvalidInput(
+                    "view: --q with --record needs a picture, such as --record robot.png"
+                )
             name, chosen = motion_of(robot, motion, "view")
             facts["motion"] = name
             lw.view.record(robot, path, chosen, progress=tick)

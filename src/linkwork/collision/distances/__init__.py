@@ -1,14 +1,17 @@
 """Signed distances between two shapes in world axes, as expressions without branches.
 
-`PAIRS[(kind, other)]` holds a function of the columns of two shapes (see `COLUMNS`); the kind that comes first in
-`KINDS` comes first in the key. `nearest` takes them in any order. Every function gives a `Nearest`.
+`PAIRS[(kind, other)]` holds a function of the columns of two shapes (see `COLUMNS`); the kind that
+comes first in `KINDS` comes first in the key. `nearest` takes them in any order. Every function
+gives a `Nearest`.
 
     distance      negative inside; then it is the shortest way to come apart, with the sign turned
     point         on the first shape;  other_point  on the second one
-    normal        a unit vector from the first shape towards the second: distance = (other_point - point)' normal
+    normal        a unit vector from the first shape towards the second: distance =
+                  (other_point - point)' normal
 
-Nothing divides by zero: radius 0, length 0, parallel, crossing and nested shapes have a finite answer in every lane.
-What is not here (boxes and most cylinders with each other, convex bodies, meshes) goes to `linkwork.collision.exact`.
+Nothing divides by zero: radius 0, length 0, parallel, crossing and nested shapes have a finite
+answer in every lane. What is not here (boxes and most cylinders with each other, convex bodies,
+meshes) goes to `linkwork.collision.exact`.
 """
 
 from __future__ import annotations
@@ -17,7 +20,15 @@ from collections.abc import Callable, Sequence
 
 from casadi import SX
 
-from linkwork.collision.distances import boxes, cylinders, half_spaces, prisms, segments, tapered, tapered_boxes
+from linkwork.collision.distances import (
+    boxes,
+    cylinders,
+    half_spaces,
+    prisms,
+    segments,
+    tapered,
+    tapered_boxes,
+)
 from linkwork.collision.distances.nearest import Nearest
 
 __all__ = ["COLUMNS", "KINDS", "PAIRS", "Nearest", "nearest"]
@@ -30,7 +41,8 @@ COLUMNS = {
     "half_space": ("nx", "ny", "nz", "offset"),
     "cylinder": ("x", "y", "z", "ax", "ay", "az", "radius", "half_length"),
 }
-"""The numbers of each kind in world axes [m]; axes and normals are unit vectors, rotations R_world_box by rows."""
+"""The numbers of each kind in world axes [m]; axes and normals are unit vectors,
+rotations R_world_box by rows."""
 
 KINDS = tuple(COLUMNS)
 
@@ -54,7 +66,8 @@ PAIRS: dict[tuple[str, str], Callable[[Sequence[SX], Sequence[SX]], Nearest]] = 
 
 
 def nearest(kind: str, shape: Sequence[SX], other_kind: str, other: Sequence[SX]) -> Nearest:
-    """The nearest points of two shapes given in any order; "prism" (of ground) meets spheres, which come first."""
+    """The nearest points of two shapes given in any order; "prism" (of ground) meets spheres,
+    which come first."""
     if other_kind == "prism":
         assert kind == "sphere"
         return prisms.sphere_prism(shape, other)

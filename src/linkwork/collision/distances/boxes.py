@@ -24,7 +24,11 @@ class BoxAxes(NamedTuple):
     @classmethod
     def of(cls, columns: Sequence[SX]) -> BoxAxes:
         """From the 15 columns; CasADi reshapes by columns, the rotation comes by rows."""
-        return cls(vector(columns[:3]), casadi.reshape(vector(columns[3:12]), 3, 3).T, vector(columns[12:15]))
+        return cls(
+            vector(columns[:3]),
+            casadi.reshape(vector(columns[3:12]), 3, 3).T,
+            vector(columns[12:15]),
+        )
 
     def local(self, point: SX) -> SX:
         """A point of the world in axes of the box."""
@@ -33,11 +37,14 @@ class BoxAxes(NamedTuple):
     def result(self, distance: SX, core: SX, other: SX, normal: SX, radius: SX) -> Nearest:
         """From axes of the box to the world; the first shape is the core grown by the radius."""
         point = self.center + self.rotation @ (core + radius * normal)
-        return Nearest(distance - radius, point, self.center + self.rotation @ other, self.rotation @ normal)
+        return Nearest(
+            distance - radius, point, self.center + self.rotation @ other, self.rotation @ normal
+        )
 
 
 def sphere_box(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
-    """The centre's distance to the box, less the radius; from inside the way out through the nearest face."""
+    """The centre's distance to the box, less the radius;
+    from inside the way out through the nearest face."""
     box = BoxAxes.of(b)
     p, h = box.local(vector(a[:3])), box.half
     outside = clamp(p, -h, h)
@@ -57,7 +64,8 @@ def sphere_box(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
 
 
 def capsule_box(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
-    """The axis of the capsule against the box, less the radius; from inside the least of six separating axes."""
+    """The axis of the capsule against the box, less the radius;
+    from inside the least of six separating axes."""
     box = BoxAxes.of(b)
     p = box.local(vector(a[:3]))
     u = box.local(vector(a[3:6])) - p
@@ -79,13 +87,16 @@ def capsule_box(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
 
 
 def segment_box(p: SX, u: SX, h: SX) -> SX:
-    """The parameter t in [0, 1] at which p + t u is nearest to the box of half sizes h about the origin.
+    """The parameter t in [0, 1] at which p + t u is nearest to the box of half sizes h about the
+    origin.
 
-        f(t) = sum_i max(|p_i + t u_i| - h_i, 0)^2,      f'(t) / 2 = sum_i u_i (x_i - clamp(x_i, -h_i, h_i))
+        f(t) = sum_i max(|p_i + t u_i| - h_i, 0)^2,      f'(t) / 2 = sum_i u_i
+        (x_i - clamp(x_i, -h_i, h_i))
 
-    f is convex, f' rises along straight pieces with breaks where x_i = +-h_i. Between the last break with f' <= 0 and
-    the first with f' >= 0 it is one straight line. Where it is zero on a stretch, the middle of it is given. Along a
-    face the slope is hardly more than rounding: a break that is nearer than what it leads to is taken instead.
+    f is convex, f' rises along straight pieces with breaks where x_i = +-h_i. Between the last
+    break with f' <= 0 and the first with f' >= 0 it is one straight line. Where it is zero on a
+    stretch, the middle of it is given. Along a face the slope is hardly more than rounding: a break
+    that is nearer than what it leads to is taken instead.
     """
     steps = if_else(fabs(u) > NOTHING, u, NOTHING)
     breaks = [SX(0), SX(1)]
@@ -117,7 +128,8 @@ def _squared(x: SX, h: SX) -> SX:
 
 
 class Inside(NamedTuple):
-    """How a segment that meets a box leaves it: by `depth` along `outward`; `at` is where it is deepest."""
+    """How a segment that meets a box leaves it: by `depth` along `outward`;
+    `at` is where it is deepest."""
 
     depth: SX
     outward: SX
@@ -125,7 +137,8 @@ class Inside(NamedTuple):
 
 
 def faces(p: SX, u: SX, h: SX) -> Iterator[tuple[int, float, SX, tuple[SX, SX]]]:
-    """(axis, side, outward normal, where p + t u enters and leaves the face's shadow) of the six faces of a box."""
+    """(axis, side, outward normal, where p + t u enters and leaves the face's shadow) of the six
+    faces of a box."""
     steps = if_else(fabs(u) > NOTHING, u, NOTHING)
     wide = h + 1e-9  # what runs along a face of the box by rounding alone is beside it
     first, second = (-wide - p) / steps, (wide - p) / steps
@@ -140,11 +153,12 @@ def faces(p: SX, u: SX, h: SX) -> Iterator[tuple[int, float, SX, tuple[SX, SX]]]
 
 
 def segment_in_box(p: SX, u: SX, h: SX) -> Inside:
-    """The shortest way for p + t u, t in [0, 1], out of the box: least overlap along the faces of their difference.
+    """The shortest way for p + t u, t in [0, 1], out of the box:
+    least overlap along the faces of their difference.
 
-    Box and segment differ by a body with the box's three face normals and the three cross products of its edges with
-    u. Along a face normal the end that lies deepest decides, cut to where the segment is beside the face; along a
-    cross product the place where the segment passes the edge.
+    Box and segment differ by a body with the box's three face normals and the three cross products
+    of its edges with u. Along a face normal the end that lies deepest decides, cut to where the
+    segment is beside the face; along a cross product the place where the segment passes the edge.
     """
     end = p + u
     best = Inside(SX(FAR), SX([0.0, 0.0, 1.0]), SX(0))

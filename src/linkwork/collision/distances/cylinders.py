@@ -10,7 +10,8 @@ from linkwork.collision.distances.nearest import NOTHING, Nearest, across, clamp
 
 
 def sphere_cylinder(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
-    """The centre's distance to the cylinder, in the plane through its axis; from inside the nearer of side and cap."""
+    """The centre's distance to the cylinder, in the plane through its axis;
+    from inside the nearer of side and cap."""
     c, middle, axis = vector(a[:3]), vector(b[:3]), vector(b[3:6])
     radius, half = b[6], b[7]
     w = c - middle

@@ -9,14 +9,16 @@ import casadi
 from casadi import SX, dot, fabs, fmax, fmin, if_else, sqrt
 
 NOTHING = 1e-30
-"""Smallest divisor: a normal number also in single precision, and far below every length that is squared."""
+"""Smallest divisor: a normal number also in single precision,
+and far below every length that is squared."""
 
 TOUCHING = 1e-12
 """Cores nearer than this [m] count as touching: the direction between them would be rounding."""
 
 
 class Nearest(NamedTuple):
-    """Signed distance [m], the nearest points of both shapes, and the normal from the first towards the second."""
+    """Signed distance [m], the nearest points of both shapes,
+    and the normal from the first towards the second."""
 
     distance: SX
     point: SX
@@ -44,12 +46,17 @@ def ratio(numerator: SX, denominator: SX) -> SX:
 
 
 def across(u: SX) -> SX:
-    """A unit vector across u, some unit vector where u is zero: u crossed with the axis it is furthest from."""
+    """A unit vector across u, some unit vector where u is zero:
+    u crossed with the axis it is furthest from."""
     x, y, z = u[0], u[1], u[2]
     a, b, c = fabs(x), fabs(y), fabs(z)
     along_x = (a <= b) * (a <= c)
     along_y = b <= c
-    side = if_else(along_x, vector((SX(0), z, -y)), if_else(along_y, vector((-z, SX(0), x)), vector((y, -x, SX(0)))))
+    side = if_else(
+        along_x,
+        vector((SX(0), z, -y)),
+        if_else(along_y, vector((-z, SX(0), x)), vector((y, -x, SX(0)))),
+    )
     length = sqrt(dot(side, side))
     return if_else(length > NOTHING, side / fmax(length, NOTHING), SX([0.0, 0.0, 1.0]))
 
@@ -57,11 +64,17 @@ def across(u: SX) -> SX:
 def swept(core: SX, other_core: SX, radius: SX, other_radius: SX, fallback: SX) -> Nearest:
     """Two shapes that are points `core` and `other_core` grown by a radius each.
 
-    `fallback` is the normal where the two points are one. The depth of two such shapes is the sum of their radii less
-    the distance of their cores, also where the cores cross: their Minkowski sum is flat, so the way out is across it.
+    `fallback` is the normal where the two points are one. The depth of two such shapes is the sum
+    of their radii less the distance of their cores, also where the cores cross: their Minkowski sum
+    is flat, so the way out is across it.
     """
     way = other_core - core
     length = sqrt(dot(way, way))
     apart = length > TOUCHING
     normal = if_else(apart, way / fmax(length, TOUCHING), fallback)
-    return Nearest(length - radius - other_radius, core + radius * normal, other_core - other_radius * normal, normal)
+    return Nearest(
+        length - radius - other_radius,
+        core + radius * normal,
+        other_core - other_radius * normal,
+        normal,
+    )

@@ -1,7 +1,8 @@
 """Prisms of ground with points: everything on and below a triangle, without end downward.
 
-Ground between grid points is such prisms side by side, so the distance from it is the least of theirs: outside the
-walls between neighbours are never nearest. Inside, the depth is measured towards the triangle above the point.
+Ground between grid points is such prisms side by side, so the distance from it is the least of
+theirs: outside the walls between neighbours are never nearest. Inside, the depth is measured
+towards the triangle above the point.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ FAR = 1e30
 
 
 def squared_distance(p: SX, columns: Sequence[SX]) -> SX:
-    """The squared distance of a point from the prism, zero inside; half the operations of `nearest_point`."""
+    """The squared distance of a point from the prism, zero inside;
+    half the operations of `nearest_point`."""
     corners = [vector(columns[3 * k : 3 * k + 3]) for k in range(3)]
     edges = [corners[(k + 1) % 3] - corners[k] for k in range(3)]
     ways = [p - corner for corner in corners]
@@ -39,7 +41,8 @@ def squared_distance(p: SX, columns: Sequence[SX]) -> SX:
 
 
 def nearest_point(p: SX, columns: Sequence[SX]) -> tuple[SX, SX, SX]:
-    """(squared distance of a point from the prism, zero inside; the nearest point; unit normal of the top)."""
+    """(squared distance of a point from the prism, zero inside; the nearest point; unit normal of
+    the top)."""
     corners = [vector(columns[3 * k : 3 * k + 3]) for k in range(3)]
     up = cross(corners[1] - corners[0], corners[2] - corners[0])
     normal = up / fmax(sqrt(dot(up, up)), 1e-30)
@@ -56,7 +59,11 @@ def nearest_point(p: SX, columns: Sequence[SX]) -> tuple[SX, SX, SX]:
         # the edge itself, and the wall below it
         t = clamp(ratio(dot(way, edge), dot(edge, edge)), 0.0, 1.0)
         on_edge = start + t * edge
-        s = clamp(ratio(way[0] * edge[0] + way[1] * edge[1], edge[0] * edge[0] + edge[1] * edge[1]), 0.0, 1.0)
+        s = clamp(
+            ratio(way[0] * edge[0] + way[1] * edge[1], edge[0] * edge[0] + edge[1] * edge[1]),
+            0.0,
+            1.0,
+        )
         on_wall = start + s * edge
         beside = p[2] <= on_wall[2]
         place = if_else(beside, vertcat(on_wall[0], on_wall[1], p[2]), on_edge)
@@ -71,7 +78,8 @@ def nearest_point(p: SX, columns: Sequence[SX]) -> tuple[SX, SX, SX]:
 
 
 def sphere_prism(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
-    """The centre's distance from the prism, less the radius; from inside the way up to the plane of its top."""
+    """The centre's distance from the prism, less the radius;
+    from inside the way up to the plane of its top."""
     p, radius = vector(a[:3]), a[3]
     squared, place, up = nearest_point(p, b)
     length = sqrt(squared)
@@ -79,4 +87,6 @@ def sphere_prism(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
     depth = fmax(dot(up, place - p), 0.0)
     normal = if_else(apart, (place - p) / fmax(length, TOUCHING), -up)
     distance = if_else(apart, length, -depth)
-    return Nearest(distance - radius, p + radius * normal, if_else(apart, place, p + depth * up), normal)
+    return Nearest(
+        distance - radius, p + radius * normal, if_else(apart, place, p + depth * up), normal
+    )

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from casadi import SX, cross, dot, fmax, if_else, sqrt
 
-from linkwork.collision.distances.nearest import NOTHING, Nearest, across, clamp, ratio, swept, vector
+from linkwork.collision.distances.nearest import (
+    NOTHING,
+    Nearest,
+    across,
+    clamp,
+    ratio,
+    swept,
+    vector,
+)
 
 
 def sphere_sphere(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
@@ -35,9 +43,11 @@ def segment_segment(p: SX, u: SX, q: SX, v: SX) -> tuple[SX, SX]:
 
         s  from the lines, cut to [0, 1];   t nearest to that s, cut;   s nearest to that t, cut
 
-    The last step matters only where t was cut. Of parallel segments one pair of nearest points is given.
-    Source: [Ericson2005] section 5.1.9, but s by cross products: of lines that cross at a small angle a determinant of
-    dot products keeps half of the digits, and floats would miss the place where they cross by half a millimetre.
+    The last step matters only where t was cut. Of parallel segments one pair of nearest points is
+    given.
+    Source: [Ericson2005] section 5.1.9, but s by cross products: of lines that cross at a small
+    angle a determinant of dot products keeps half of the digits, and floats would miss the place
+    where they cross by half a millimetre.
     """
     w = p - q
     uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)

@@ -1,14 +1,16 @@
 """Tapered capsules (hulls of two balls) with spheres, capsules, each other, half-spaces and boxes.
 
-A hull of two balls is all balls between them, of centre c(s) = start + s u and radius r(s) = r0 + s k. Its distance to
-another such shape is the least of |c(s) - d(t)| - r(s) - r'(t), which is convex in s and t. One parameter alone has a
-closed form, and so have both:
+A hull of two balls is all balls between them, of centre c(s) = start + s u and radius r(s) = r0 + s
+k. Its distance to another such shape is the least of |c(s) - d(t)| - r(s) - r'(t), which is convex
+in s and t. One parameter alone has a closed form, and so have both:
 
-    the lines lie h apart, z is the rest of c(s) - d(t) in the plane of both directions, and r + r' = const + g' z:
-    sqrt(h^2 + |z|^2) - g' z is least at z = h g / sqrt(1 - |g|^2), and has no least value where |g| >= 1
+    the lines lie h apart, z is the rest of c(s) - d(t) in the plane of both directions, and r + r'
+    = const + g' z: sqrt(h^2 + |z|^2) - g' z is least at z = h g / sqrt(1 - |g|^2), and has no least
+    value where |g| >= 1
 
-So the four edges and that point, cut to the square, are compared. The least value is the depth as well: where the lines
-cross, the normal may be turned across both of them without changing which balls are deepest.
+So the four edges and that point, cut to the square, are compared. The least value is the depth as
+well: where the lines cross, the normal may be turned across both of them without changing which
+balls are deepest.
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ from collections.abc import Sequence
 
 from casadi import SX, cross, dot, fmax, fmin, if_else, sqrt
 
-from linkwork.collision.distances.nearest import NOTHING, Nearest, across, clamp, ratio, swept, vector
+from linkwork.collision.distances.nearest import (
+    NOTHING,
+    Nearest,
+    across,
+    clamp,
+    ratio,
+    swept,
+    vector,
+)
 from linkwork.collision.distances.segments import between
 
 
@@ -43,10 +53,11 @@ class Taper:
         return self.r + s * self.k
 
     def nearest_to(self, point: SX) -> SX:
-        """The parameter whose ball comes nearest to a point: (s - s0) |u|^2 = k x / sqrt(1 - k^2 / |u|^2)
+        """The parameter whose ball comes nearest to a point:
+        (s - s0) |u|^2 = k x / sqrt(1 - k^2 / |u|^2)
 
-        with s0 the foot of the point on the line and x its distance from it. Where one ball holds the other
-        (|k| >= |u|) the larger one is nearest to everything.
+        with s0 the foot of the point on the line and x its distance from it. Where one ball holds
+        the other (|k| >= |u|) the larger one is nearest to everything.
         """
         uu = dot(self.u, self.u)
         w = point - self.p
@@ -70,15 +81,25 @@ def tapered_tapered(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
     """The two balls that come nearest: on an edge of the square of parameters, or inside it."""
     first, second = Taper.of(a), Taper.of(b)
     zero, one = SX(0), SX(1)
-    candidates = [(zero, second.nearest_to(first.center(zero))), (one, second.nearest_to(first.center(one)))]
-    candidates += [(first.nearest_to(second.center(zero)), zero), (first.nearest_to(second.center(one)), one)]
+    candidates = [
+        (zero, second.nearest_to(first.center(zero))),
+        (one, second.nearest_to(first.center(one))),
+    ]
+    candidates += [
+        (first.nearest_to(second.center(zero)), zero),
+        (first.nearest_to(second.center(one)), one),
+    ]
     candidates.append(_inside(first, second))
     best, s, t = SX(1e30), zero, zero
     for this_s, this_t in candidates:
         way = second.center(this_t) - first.center(this_s)
         value = sqrt(dot(way, way)) - first.radius(this_s) - second.radius(this_t)
         better = value < best
-        best, s, t = if_else(better, value, best), if_else(better, this_s, s), if_else(better, this_t, t)
+        best, s, t = (
+            if_else(better, value, best),
+            if_else(better, this_s, s),
+            if_else(better, this_t, t),
+        )
     normal = between(first.u, second.u)
     return swept(first.center(s), second.center(t), first.radius(s), second.radius(t), normal)
 
@@ -86,9 +107,9 @@ def tapered_tapered(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
 def _inside(first: Taper, second: Taper) -> tuple[SX, SX]:
     """The least value of the whole plane of parameters, cut to the square.
 
-    With v turned, z is what w + s u + t v has in the plane of u and v. The radii grow by g' z, where g lies in that
-    plane with u' g = k and v' g = l; s and t follow from z. All by cross products with n = u x v, which keep their
-    digits where the lines are nearly parallel.
+    With v turned, z is what w + s u + t v has in the plane of u and v. The radii grow by g' z,
+    where g lies in that plane with u' g = k and v' g = l; s and t follow from z. All by cross
+    products with n = u x v, which keep their digits where the lines are nearly parallel.
     """
     u, v, w = first.u, -second.u, first.p - second.p
     k, l = first.k, second.k

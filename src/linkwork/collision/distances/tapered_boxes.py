@@ -13,7 +13,8 @@ from linkwork.collision.distances.tapered import Taper
 
 
 def tapered_box(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
-    """Outside the ball for which distance to the box less radius is smallest; inside the least of twelve ways out."""
+    """Outside the ball for which distance to the box less radius is smallest;
+    inside the least of twelve ways out."""
     box = BoxAxes.of(b)
     start, end = box.local(vector(a[:3])), box.local(vector(a[3:6]))
     taper = Taper(start, end, a[6], a[7])
@@ -38,10 +39,12 @@ def tapered_box(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
 
 
 def nearest_ball(taper: Taper, h: SX) -> SX:
-    """The parameter s in [0, 1] for which (distance of the centre to the box) - (radius) is smallest.
+    """The parameter s in [0, 1] for which (distance of the centre to the box) - (radius) is
+    smallest.
 
-    The slope g / D - k, with D the distance and g the slope of its half square, rises with s. Between two breaks
-    the same faces are outside, D^2 = A (s - s0)^2 + m^2, and the slope is zero at s0 + k m / sqrt(A (A - k^2)).
+    The slope g / D - k, with D the distance and g the slope of its half square, rises with s.
+    Between two breaks the same faces are outside, D^2 = A (s - s0)^2 + m^2, and the slope is zero
+    at s0 + k m / sqrt(A (A - k^2)).
     """
     p, u, k = taper.p, taper.u, taper.k
     steps = if_else(fabs(u) > NOTHING, u, NOTHING)
@@ -70,10 +73,11 @@ def nearest_ball(taper: Taper, h: SX) -> SX:
 
 
 def way_out(taper: Taper, h: SX) -> Inside:
-    """The shortest way for a hull of two balls out of a box: through a face, or past an edge with both balls touching.
+    """The shortest way for a hull of two balls out of a box: through a face,
+    or past an edge with both balls touching.
 
-    The plane it leaves through has a face's normal, or a normal n across an edge for which both balls are equally deep:
-    n' u = k.
+    The plane it leaves through has a face's normal, or a normal n across an edge for which both
+    balls are equally deep: n' u = k.
     """
     p, u, k = taper.p, taper.u, taper.k
     end = p + u

@@ -1,4 +1,5 @@
-"""Fitting: spheres, capsules and hulls around the shapes of a description, with the cover proved."""
+"""Fitting: spheres, capsules and hulls around the shapes of a description, with the cover
+proved."""
 
 from __future__ import annotations
 
@@ -12,7 +13,16 @@ from linkwork.collision.fitting.capsules import capsule_around, several_capsules
 from linkwork.collision.fitting.spheres import checked_tolerance, covering_balls
 from linkwork.collision.fitting.surface import Surface, triangles
 from linkwork.collision.report import Report, Row
-from linkwork.collision.shapes import SHAPES, Capsule, Convex, HalfSpace, Mesh, Shape, Sphere, TaperedCapsule
+from linkwork.collision.shapes import (
+    SHAPES,
+    Capsule,
+    Convex,
+    HalfSpace,
+    Mesh,
+    Shape,
+    Sphere,
+    TaperedCapsule,
+)
 from linkwork.deadlines import counted, limited
 from linkwork.errors import InvalidInput
 
@@ -25,8 +35,11 @@ MOST_CAPSULES = 200
 
 
 @limited
-def fit_spheres(mesh: Shape, tolerance: float = 0.02, *, time_limit: float | None = None) -> tuple[Sphere, ...]:
-    """Spheres that cover a mesh, a hull, a box or a cylinder, and stick out of it by at most `tolerance` [m].
+def fit_spheres(
+    mesh: Shape, tolerance: float = 0.02, *, time_limit: float | None = None
+) -> tuple[Sphere, ...]:
+    """Spheres that cover a mesh, a hull, a box or a cylinder,
+    and stick out of it by at most `tolerance` [m].
 
     The cover is proved, not sampled. An open mesh is taken for its convex hull, with a warning.
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes.
@@ -36,7 +49,9 @@ def fit_spheres(mesh: Shape, tolerance: float = 0.02, *, time_limit: float | Non
 
 
 @limited
-def fit_capsules(mesh: Shape, count: int = 1, *, time_limit: float | None = None) -> tuple[Capsule, ...]:
+def fit_capsules(
+    mesh: Shape, count: int = 1, *, time_limit: float | None = None
+) -> tuple[Capsule, ...]:
     """`count` capsules of small volume that cover a mesh, a hull, a box or a cylinder.
 
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes.
@@ -60,7 +75,8 @@ def fit_tapered_capsule(mesh: Shape) -> TaperedCapsule:
 def fitted(
     described: Mapping[str, Sequence[Shape]], way: str, tolerance: float
 ) -> tuple[dict[str, tuple[Shape, ...]], Report]:
-    """({body: shapes}, report): what is described as "spheres", "capsules" or "convex" hulls, round shapes kept."""
+    """({body: shapes}, report): what is described as "spheres", "capsules" or "convex" hulls,
+    round shapes kept."""
     tolerance = checked_tolerance(tolerance, "model")
     shapes, rows = {}, []
     for body, several in described.items():
@@ -70,7 +86,9 @@ def fitted(
     return shapes, Report(tuple(rows))
 
 
-def _body_spheres(body: str, described: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
+def _body_spheres(
+    body: str, described: Sequence[Shape], tolerance: float
+) -> tuple[tuple[Shape, ...], Row]:
     """One surface a body: what overlaps is covered once."""
     round_ones = [shape for shape in described if isinstance(shape, (Sphere, Capsule))]
     covering: list[Shape] = []
@@ -88,7 +106,9 @@ def _body_spheres(body: str, described: Sequence[Shape], tolerance: float) -> tu
     return tuple(covering), _row(body, covering, max(excess), float(np.mean(excess)))
 
 
-def _body_capsules(body: str, described: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
+def _body_capsules(
+    body: str, described: Sequence[Shape], tolerance: float
+) -> tuple[tuple[Shape, ...], Row]:
     """One capsule a described shape."""
     covering: list[Shape] = []
     excess: list[np.ndarray] = [np.zeros(1)]
@@ -103,27 +123,40 @@ def _body_capsules(body: str, described: Sequence[Shape], tolerance: float) -> t
     return tuple(covering), _row(body, covering, float(every.max()), float(every.mean()))
 
 
-def _body_hulls(body: str, described: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
+def _body_hulls(
+    body: str, described: Sequence[Shape], tolerance: float
+) -> tuple[tuple[Shape, ...], Row]:
     """The convex hull of each mesh; other shapes are convex already."""
     hulls: list[Shape] = [
-        Convex(shape.corners(), shape.pose, shape.name, shape.margin) if isinstance(shape, Mesh) else shape
+        Convex(shape.corners(), shape.pose, shape.name, shape.margin)
+        if isinstance(shape, Mesh)
+        else shape
         for shape in described
     ]
     return tuple(hulls), Row(body, tuple(shape.kind for shape in hulls), covered=True)
 
 
-_WAYS: dict[str, Any] = {"spheres": _body_spheres, "capsules": _body_capsules, "convex": _body_hulls}
+_WAYS: dict[str, Any] = {
+    "spheres": _body_spheres,
+    "capsules": _body_capsules,
+    "convex": _body_hulls,
+}
 
 
-def _spheres(corners: np.ndarray, tolerance: float, who: str) -> tuple[tuple[Sphere, ...], np.ndarray]:
+def _spheres(
+    corners: np.ndarray, tolerance: float, who: str
+) -> tuple[tuple[Sphere, ...], np.ndarray]:
     """(spheres, how far each sticks out), the deepest first as they were chosen."""
     balls = covering_balls(corners, tolerance, who)
-    spheres = tuple(Sphere(_vector(center), float(radius)) for center, radius in zip(balls.centers, balls.radii))
+    spheres = tuple(
+        Sphere(_vector(center), float(radius)) for center, radius in zip(balls.centers, balls.radii)
+    )
     return spheres, balls.excess
 
 
 def _along(capsule: Capsule, tolerance: float) -> list[Sphere]:
-    """Balls along a capsule that stick out by at most the tolerance: neighbours cut each other on its side."""
+    """Balls along a capsule that stick out by at most the tolerance:
+    neighbours cut each other on its side."""
     start, end = np.array(capsule.start), np.array(capsule.end)
     length = float(np.linalg.norm(end - start))
     apart = 2.0 * np.sqrt((capsule.radius + tolerance) ** 2 - capsule.radius**2)
@@ -131,16 +164,23 @@ def _along(capsule: Capsule, tolerance: float) -> list[Sphere]:
     radius = float(np.hypot(capsule.radius, 0.5 * length / count))
     middles = (np.arange(count) + 0.5) / count
     balls = [Sphere(_vector(start + t * (end - start)), radius) for t in middles]
-    return [*balls, Sphere(capsule.start, capsule.radius), Sphere(capsule.end, capsule.radius)] if length else balls
+    return (
+        [*balls, Sphere(capsule.start, capsule.radius), Sphere(capsule.end, capsule.radius)]
+        if length
+        else balls
+    )
 
 
 def _on_capsule(capsule: Capsule) -> np.ndarray:
-    """Points spread over a capsule: a spiral on a ball, its halves moved to the ends, and rings between."""
+    """Points spread over a capsule: a spiral on a ball, its halves moved to the ends,
+    and rings between."""
     start, end = np.array(capsule.start), np.array(capsule.end)
     k = np.arange(600)
     z = 1.0 - (2.0 * k + 1.0) / len(k)
     angle = k * np.pi * (3.0 - np.sqrt(5.0))
-    ball = np.stack([np.sqrt(1.0 - z * z) * np.cos(angle), np.sqrt(1.0 - z * z) * np.sin(angle), z], axis=1)
+    ball = np.stack(
+        [np.sqrt(1.0 - z * z) * np.cos(angle), np.sqrt(1.0 - z * z) * np.sin(angle), z], axis=1
+    )
     u = end - start
     towards_end = ball @ u > 0.0
     caps = np.where(towards_end[:, None], end, start) + capsule.radius * ball
@@ -159,7 +199,8 @@ def _row(body: str, shapes: Sequence[Shape], largest: float, mean: float) -> Row
 def _fittable(mesh: Any, who: str) -> Shape:
     if not isinstance(mesh, SHAPES) or isinstance(mesh, HalfSpace):
         raise InvalidInput(
-            f"{who}: {type(mesh).__name__} cannot be fitted to, expected a Mesh, Convex, Box or Cylinder"
+            f"{who}: {type(mesh).__name__} cannot be fitted to, expected a Mesh, Convex, Box or "
+            "Cylinder"
         )
     return mesh
 

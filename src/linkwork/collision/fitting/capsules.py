@@ -1,9 +1,11 @@
-"""Capsules around points: the least volume over the end points, the radius as large as the farthest point needs.
+"""Capsules around points: the least volume over the end points,
+the radius as large as the farthest point needs.
 
-A capsule is convex, so one that holds the corners of a triangle holds the triangle; the corners of the convex hull are
-enough. The search is that of Nelder and Mead from the principal axes, in a frame that moves with the points and
-in which they are about one long: what is moved, turned, mirrored or scaled gets the same capsule there. Of very
-many points it looks at those that are farthest along some hundred directions; the radius holds all of them.
+A capsule is convex, so one that holds the corners of a triangle holds the triangle; the corners of
+the convex hull are enough. The search is that of Nelder and Mead from the principal axes, in a
+frame that moves with the points and in which they are about one long: what is moved, turned,
+mirrored or scaled gets the same capsule there. Of very many points it looks at those that are
+farthest along some hundred directions; the radius holds all of them.
 """
 
 from __future__ import annotations
@@ -59,7 +61,8 @@ def capsule_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def tapered_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """(start, end, start radius, end radius) of a small hull of two balls that holds points (n, 3)."""
+    """(start, end, start radius, end radius) of a small hull of two balls that holds points
+    (n, 3)."""
     corners, looked_at, frame = _corners(points)
 
     def size(x: np.ndarray) -> float:
@@ -77,10 +80,11 @@ def tapered_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, f
 
 
 def several_capsules(corners: np.ndarray, count: int) -> list[tuple[np.ndarray, np.ndarray, float]]:
-    """`count` capsules that hold triangles (m, 3, 3): each triangle, cut small, lies in one of them.
+    """`count` capsules that hold triangles (m, 3, 3): each triangle, cut small,
+    lies in one of them.
 
-    Begun with slices of equal area along the longest axis; then each piece goes to the capsule that reaches out least
-    for it, and every capsule is fitted again to its own.
+    Begun with slices of equal area along the longest axis; then each piece goes to the capsule that
+    reaches out least for it, and every capsule is fitted again to its own.
     """
     axes, center = own_frame(corners)
     longest = np.ptp((corners.reshape(-1, 3) - center) @ axes, axis=0).max()
@@ -95,17 +99,24 @@ def several_capsules(corners: np.ndarray, count: int) -> list[tuple[np.ndarray, 
     least = np.inf
     for _ in range(4):
         fitted = [capsule_around(small[owner == k].reshape(-1, 3)) for k in np.unique(owner)]
-        volume = sum(_volume(float(np.linalg.norm(end - start)), radius, 0.0) for start, end, radius in fitted)
+        volume = sum(
+            _volume(float(np.linalg.norm(end - start)), radius, 0.0)
+            for start, end, radius in fitted
+        )
         if volume >= least:
             break
         best, least = fitted, volume
-        reach = [_distance(small.reshape(-1, 3), start, end).reshape(-1, 3).max(axis=1) - r for start, end, r in fitted]
+        reach = [
+            _distance(small.reshape(-1, 3), start, end).reshape(-1, 3).max(axis=1) - r
+            for start, end, r in fitted
+        ]
         owner = np.argmin(reach, axis=0)
     return best
 
 
 def _corners(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, _Frame]:
-    """(points that decide what holds all of them, those that a search looks at in a frame of theirs, that frame)."""
+    """(points that decide what holds all of them, those that a search looks at in a frame of
+    theirs, that frame)."""
     if len(points) <= _MANY:
         corners = hull_corners(points)
         frame = _Frame.of(corners)
@@ -133,7 +144,8 @@ def hull_corners(points: np.ndarray) -> np.ndarray:
 
 
 def _starts(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Segments along each principal axis, as long as the points are wide, less what the caps add."""
+    """Segments along each principal axis, as long as the points are wide, less what the caps
+    add."""
     middle = corners.mean(axis=0)
     _, axes = np.linalg.eigh(np.cov((corners - middle).T) if len(corners) > 1 else np.eye(3))
     segments = []
@@ -186,7 +198,8 @@ def _radius(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> float:
 
 
 def _tapered_radius(points: np.ndarray, x: np.ndarray) -> tuple[float, float]:
-    """(r, k): balls of radius r + s k along the segment hold all points, with r as small as k allows.
+    """(r, k): balls of radius r + s k along the segment hold all points,
+    with r as small as k allows.
 
     The least of |p - c(s)| - s k over s has a closed form; see distances/tapered.py.
     """
@@ -205,13 +218,19 @@ def _tapered_radius(points: np.ndarray, x: np.ndarray) -> tuple[float, float]:
 
 
 def _volume(length: float, r: float, k: float) -> float:
-    """Of the hull of two balls of radii r and r + k at a distance: a cone between two caps; k = 0 is a capsule."""
+    """Of the hull of two balls of radii r and r + k at a distance: a cone between two caps;
+    k = 0 is a capsule."""
     R = r + k
     if length <= abs(k):
         return 4.0 / 3.0 * math.pi * max(r, R) ** 3
-    slope = -k / length  # sine of the half angle: the circles of contact lie that share of the radius towards the end
+    # sine of the half angle: the circles of contact lie that share of the radius towards the end
+    slope = -k / length
     a, b = r * math.sqrt(1.0 - slope**2), R * math.sqrt(1.0 - slope**2)
     height = length + (R - r) * slope
     cone = math.pi * height * (a * a + a * b + b * b) / 3.0
-    caps = math.pi * (r**3 * (2.0 + 3.0 * slope - slope**3) + R**3 * (2.0 - 3.0 * slope + slope**3)) / 3.0
+    caps = (
+        math.pi
+        * (r**3 * (2.0 + 3.0 * slope - slope**3) + R**3 * (2.0 - 3.0 * slope + slope**3))
+        / 3.0
+    )
     return float(cone + caps)

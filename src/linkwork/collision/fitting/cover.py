@@ -1,7 +1,9 @@
-"""Cover: a proof that a surface lies inside spheres, and the choice of few spheres by greedy set cover.
+"""Cover: a proof that a surface lies inside spheres,
+and the choice of few spheres by greedy set cover.
 
-A triangle whose corners lie in one ball lies in it, because a ball is convex; any other triangle is cut in two and both
-halves are asked. What is still uncovered when its edges are shorter than a resolution is not covered.
+A triangle whose corners lie in one ball lies in it, because a ball is convex; any other triangle is
+cut in two and both halves are asked. What is still uncovered when its edges are shorter than a
+resolution is not covered.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Proof:
 
 
 def prove(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, resolution: float) -> Proof:
-    """Whether every point of triangles (m, 3, 3) lies in a ball; pieces go to the ball that holds them most loosely."""
+    """Whether every point of triangles (m, 3, 3) lies in a ball;
+    pieces go to the ball that holds them most loosely."""
     needed = np.zeros(len(centers))
     left = []
     rest = corners
@@ -45,7 +48,9 @@ def prove(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, resolutio
         edges = np.linalg.norm(rest[:, [1, 2, 0]] - rest, axis=2)
         small = edges.max(axis=1, initial=0.0) <= resolution
         # nearer balls that do not hold a piece can hide the one that does, however often it is cut
-        left.append(_not_held(rest[small], centers, radii, needed, near=False) if near else rest[small])
+        left.append(
+            _not_held(rest[small], centers, radii, needed, near=False) if near else rest[small]
+        )
         rest = halves(rest[~small], edges[~small])
     return Proof(np.concatenate(left) if left else np.zeros((0, 3, 3)), needed)
 
@@ -69,8 +74,11 @@ def _not_held(
     return corners[~held]
 
 
-def _owners(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, near: bool) -> tuple[np.ndarray, np.ndarray]:
-    """For each triangle the ball that holds it with most room, -1 for none, and its farthest corner from there.
+def _owners(
+    corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, near: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each triangle the ball that holds it with most room, -1 for none,
+    and its farthest corner from there.
 
     All balls are asked, or those `near` a triangle: it may then get none although one holds it.
     """
@@ -95,7 +103,11 @@ def _owners(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, near: b
 def _reach_all(corners: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """How far the farthest corner of each triangle (m, 3, 3) is from each centre: (m, balls)."""
     points = corners.reshape(-1, 3)
-    squares = (points * points).sum(axis=1)[:, None] - 2.0 * (points @ centers.T) + (centers * centers).sum(axis=1)
+    squares = (
+        (points * points).sum(axis=1)[:, None]
+        - 2.0 * (points @ centers.T)
+        + (centers * centers).sum(axis=1)
+    )
     return np.sqrt(np.maximum(squares.reshape(-1, 3, len(centers)).max(axis=1), 0.0))
 
 
@@ -105,8 +117,11 @@ def _reach(corners: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return np.sqrt((ways * ways).sum(axis=3).max(axis=2))
 
 
-def _near_ones(centers: np.ndarray, radii: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
-    """(numbers of balls (m, k) that lie nearest to triangles (m, 3, 3), some of each size; how many those are)."""
+def _near_ones(
+    centers: np.ndarray, radii: np.ndarray
+) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
+    """(numbers of balls (m, k) that lie nearest to triangles (m, 3, 3), some of each size; how many
+    those are)."""
     from scipy.spatial import cKDTree
 
     sizes = np.floor(np.log2(np.maximum(radii, 1e-300)))
@@ -115,7 +130,9 @@ def _near_ones(centers: np.ndarray, radii: np.ndarray) -> tuple[Callable[[np.nda
 
     def look(corners: np.ndarray) -> np.ndarray:
         middles = corners.mean(axis=1)
-        asked = [(group, tree.query(middles, k=range(1, count + 1))[1]) for group, tree, count in trees]
+        asked = [
+            (group, tree.query(middles, k=range(1, count + 1))[1]) for group, tree, count in trees
+        ]
         return np.concatenate([group[numbers] for group, numbers in asked], axis=1)
 
     return look, sum(count for _, _, count in trees)
@@ -128,14 +145,18 @@ def inside(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.nda
     step = max(1, _ROWS // max(1, len(centers)))
     for begin in range(0, len(points), step):
         some = points[begin : begin + step]
-        holds[begin : begin + step] = (some * some).sum(axis=1)[:, None] - 2.0 * (some @ centers.T) <= limits
+        holds[begin : begin + step] = (some * some).sum(axis=1)[:, None] - 2.0 * (
+            some @ centers.T
+        ) <= limits
     return holds
 
 
 def greedy(holds: np.ndarray) -> list[int]:
-    """Few columns of a table (points, balls) that hold every row: the one with most new rows, again and again.
+    """Few columns of a table (points, balls) that hold every row: the one with most new rows,
+    again and again.
 
-    Ties go to the lower index. A column that the others make superfluous is dropped at the end, small ones first.
+    Ties go to the lower index. A column that the others make superfluous is dropped at the end,
+    small ones first.
     """
     left = np.ones(len(holds), dtype=bool)
     gain = holds.sum(axis=0, dtype=np.int64)

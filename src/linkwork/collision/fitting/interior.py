@@ -1,4 +1,5 @@
-"""Points inside a surface: rays along z through a grid of columns, counted with the sense in which they cross."""
+"""Points inside a surface: rays along z through a grid of columns,
+counted with the sense in which they cross."""
 
 from __future__ import annotations
 
@@ -8,10 +9,12 @@ _OPEN = 0.02  # share of columns that may leave the surface more often than they
 
 
 def inside_points(corners: np.ndarray, spacing: float) -> np.ndarray | None:
-    """Points (n, 3) of a grid that lie inside a surface of triangles; None where the surface is open.
+    """Points (n, 3) of a grid that lie inside a surface of triangles;
+    None where the surface is open.
 
-    A ray that has crossed more faces one way than the other is inside: overlapping solids count as one, and faces that
-    all look inwards do as well as outwards. The grid is turned a little against the axes, in which meshes have edges.
+    A ray that has crossed more faces one way than the other is inside: overlapping solids count as
+    one, and faces that all look inwards do as well as outwards. The grid is turned a little against
+    the axes, in which meshes have edges.
     """
     turn = _turn()
     turned = corners @ turn.T
@@ -36,7 +39,9 @@ def inside_points(corners: np.ndarray, spacing: float) -> np.ndarray | None:
         heights = np.arange(np.ceil(z[k] / spacing), np.floor(z[k + 1] / spacing) + 1) * spacing
         i, j = divmod(int(column[k]), int(steps[1]))
         x, y = low[0] + (i + 0.5) * spacing, low[1] + (j + 0.5) * spacing
-        points.append(np.column_stack([np.full(len(heights), x), np.full(len(heights), y), heights]))
+        points.append(
+            np.column_stack([np.full(len(heights), x), np.full(len(heights), y), heights])
+        )
     return np.concatenate(points) @ turn if points else np.zeros((0, 3))
 
 
@@ -51,7 +56,10 @@ def _crossings(
     count = width[:, 0] * width[:, 1]
     row = np.repeat(np.arange(len(corners)), count)
     k = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    i, j = first[row, 0] + k // np.maximum(width[row, 1], 1), first[row, 1] + k % np.maximum(width[row, 1], 1)
+    i, j = (
+        first[row, 0] + k // np.maximum(width[row, 1], 1),
+        first[row, 1] + k % np.maximum(width[row, 1], 1),
+    )
     a, b, c = (at[row, m] for m in range(3))
     p = np.stack([i, j], axis=1)
     weights = np.stack([_area(b, c, p), _area(c, a, p), _area(a, b, p)], axis=1)

@@ -1,8 +1,9 @@
 """Spheres that cover a surface and stick out of it by no more than a tolerance.
 
-A ball whose centre lies d below the surface and whose radius is d + tolerance sticks out by at most the tolerance. Such
-balls are candidates at points inside (those that no neighbour makes superfluous) and on the surface itself (d = 0).
-Few of them are chosen by greedy set cover of points; where the proof finds a gap, its corners become points too.
+A ball whose centre lies d below the surface and whose radius is d + tolerance sticks out by at most
+the tolerance. Such balls are candidates at points inside (those that no neighbour makes
+superfluous) and on the surface itself (d = 0). Few of them are chosen by greedy set cover of
+points; where the proof finds a gap, its corners become points too.
 """
 
 from __future__ import annotations
@@ -21,18 +22,34 @@ from linkwork.errors import ComputationError, InvalidInput
 
 log = logging.getLogger("linkwork")
 
-_POINTS, _GRID = 0.8, 0.5  # distance of points to cover, and of candidates, as shares of the tolerance
+# distance of points to cover, and of candidates, as shares of the tolerance
+_POINTS, _GRID = (
+    0.8,
+    0.5,
+)
 _SLACK = 0.02  # of the tolerance, by which balls overlap
 _MOST_BALLS = 5000
-_CHOICE = 0.95  # share of the tolerance with which balls are chosen; the rest lets small triangles lie in one ball
-_RESOLUTIONS = (0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)  # of each round's proof, as shares of the tolerance
+# share of the tolerance with which balls are chosen; the rest lets small triangles lie in one ball
+_CHOICE = 0.95
+# of each round's proof, as shares of the tolerance
+_RESOLUTIONS = (
+    0.15,
+    0.1,
+    0.07,
+    0.05,
+    0.03,
+    0.02,
+    0.01,
+)
 _MOST_POINTS, _MOST_CANDIDATES = 12_000, 12_000
-_MEDIAL = 0.9  # a point from which depth grows less than this a metre is not made superfluous by deeper ones
+# a point from which depth grows less than this a metre is not made superfluous by deeper ones
+_MEDIAL = 0.9
 
 
 @dataclass(frozen=True)
 class Balls:
-    """centers (n, 3), radii (n,), and `excess` (n,): how far each sticks out of the surface at most [m]."""
+    """centers (n, 3), radii (n,), and `excess` (n,):
+    how far each sticks out of the surface at most [m]."""
 
     centers: np.ndarray
     radii: np.ndarray
@@ -72,10 +89,12 @@ def _in_own_frame(corners: np.ndarray, tolerance: float, who: str) -> Balls:
     chosen, proof = _chosen(corners, points, centers, depths, tolerance)
     if not proof.covered:
         raise ComputationError(
-            f"{who}: {len(proof.left)} pieces of the surface lie in none of {len(chosen[0])} spheres, "
+            f"{who}: {len(proof.left)} pieces of the surface lie in none of {len(chosen[0])} "
+            "spheres, "
             "expected a larger tolerance"
         )
-    # no ball much larger than what it holds; the slack lets another way of cutting find the same proof
+    # no ball much larger than what it holds; the slack lets another way of cutting find the same
+    # proof
     used = proof.needed > 0.0
     used[0] |= not used.any()  # a surface that is one point
     centers, depths = chosen[0][used], chosen[1][used]
@@ -84,14 +103,22 @@ def _in_own_frame(corners: np.ndarray, tolerance: float, who: str) -> Balls:
 
 
 def _chosen(
-    corners: np.ndarray, points: np.ndarray, centers: np.ndarray, depths: np.ndarray, tolerance: float
+    corners: np.ndarray,
+    points: np.ndarray,
+    centers: np.ndarray,
+    depths: np.ndarray,
+    tolerance: float,
 ) -> tuple[tuple[np.ndarray, np.ndarray], Proof]:
-    """((centres, depths) of few balls, the proof that they cover): gaps of a choice become points of the next one."""
+    """((centres, depths) of few balls, the proof that they cover):
+    gaps of a choice become points of the next one."""
     choice = depths + _CHOICE * tolerance
     holds = inside(points, centers, choice)
     missed = ~holds.any(axis=1)  # points that no candidate holds get one of their own
     if missed.any():
-        centers, depths = np.concatenate([centers, points[missed]]), np.concatenate([depths, np.zeros(missed.sum())])
+        centers, depths = (
+            np.concatenate([centers, points[missed]]),
+            np.concatenate([depths, np.zeros(missed.sum())]),
+        )
         choice = depths + _CHOICE * tolerance
         holds = inside(points, centers, choice)
     for resolution in _RESOLUTIONS:
@@ -109,28 +136,42 @@ def _chosen(
 
 
 def _refuse_too_many(corners: np.ndarray, tolerance: float, who: str) -> None:
-    """A ball covers at most a disc of radius sqrt(2 d t + t^2) of a plane, and is no deeper than half the size."""
-    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+    """A ball covers at most a disc of radius sqrt(2 d t + t^2) of a plane,
+    and is no deeper than half the size."""
+    area = (
+        0.5
+        * np.linalg.norm(
+            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+        ).sum()
+    )
     size = float(np.ptp(corners.reshape(-1, 3), axis=0).max())
     least = area / (np.pi * (size * tolerance + tolerance**2))
     if least > _MOST_BALLS:
         raise InvalidInput(
-            f"{who}: at a tolerance of {tolerance:g} m this surface needs more than {int(least)} spheres, "
+            f"{who}: at a tolerance of {tolerance:g} m this surface needs more than {int(least)} "
+            "spheres, "
             "expected a larger tolerance"
         )
 
 
 def _spacing(corners: np.ndarray, tolerance: float) -> float:
-    """The distance of candidates: a share of the tolerance, but no more of them than can be handled."""
+    """The distance of candidates: a share of the tolerance,
+    but no more of them than can be handled."""
     size = np.ptp(corners.reshape(-1, 3), axis=0)
     volume = float(np.prod(np.maximum(size, _GRID * tolerance)))
     return max(_GRID * tolerance, (volume / 40_000) ** (1.0 / 3.0))
 
 
 def _points(corners: np.ndarray, tolerance: float) -> np.ndarray:
-    """Points of the surface to begin with, no two of them much nearer than a share of the tolerance."""
+    """Points of the surface to begin with, no two of them much nearer than a share of the
+    tolerance."""
     longest = _POINTS * tolerance
-    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+    area = (
+        0.5
+        * np.linalg.norm(
+            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+        ).sum()
+    )
     longest = max(longest, np.sqrt(area / _MOST_POINTS))
     return _spread(pieces(corners, longest).reshape(-1, 3), 0.5 * longest)
 
@@ -144,7 +185,8 @@ def _spread(points: np.ndarray, apart: float) -> np.ndarray:
 
 
 def _not_superfluous(points: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points whose balls no deeper neighbour nearly holds: those where depth stops to grow, near the middle surfaces.
+    """Points whose balls no deeper neighbour nearly holds: those where depth stops to grow,
+    near the middle surfaces.
 
     A ball of depth d lies wholly in that of a neighbour that is deeper by their distance.
     """

@@ -1,4 +1,5 @@
-"""Surfaces to fit to: the triangles of any shape, cut into pieces, and how far points are from them."""
+"""Surfaces to fit to: the triangles of any shape, cut into pieces,
+and how far points are from them."""
 
 from __future__ import annotations
 
@@ -13,15 +14,19 @@ from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import InvalidInput, NotPossible
 
 MOST_PIECES = 400_000  # that cuts may add to the triangles that came
-MOST_EXACT, FEW_EXACT = 5000, 1000  # triangles that are all measured: in all, of one size of a larger surface
+# triangles that are all measured: in all, of one size of a larger surface
+MOST_EXACT, FEW_EXACT = (
+    5000,
+    1000,
+)
 NEAR = 12  # triangles of one size that are measured, the nearest ones
 
 
 def triangles(shape: Shape) -> np.ndarray:
     """Corners (m, 3, 3) of triangles around a shape, in the axes in which it is placed.
 
-    Exact for boxes, hulls and meshes; a cylinder gets the 24-sided prism around it, so that what covers it covers the
-    cylinder. A margin cannot be cut into triangles.
+    Exact for boxes, hulls and meshes; a cylinder gets the 24-sided prism around it, so that what
+    covers it covers the cylinder. A margin cannot be cut into triangles.
     """
     match shape:
         case Mesh():
@@ -31,21 +36,32 @@ def triangles(shape: Shape) -> np.ndarray:
             _no_margin(shape)
             return hull_triangles(shape.world())
         case Box():
-            corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+            corners = np.array(
+                [[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+            )
             points = corners * np.array(shape.size)
             return _placed(points, shape)[_BOX_FACES]
         case Cylinder():
             sides = 24
             angle = np.arange(sides) * (2.0 * np.pi / sides)
-            ring = shape.radius / np.cos(np.pi / sides) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-            ends = [np.c_[ring, np.full(sides, z)] for z in (-0.5 * shape.length, 0.5 * shape.length)]
-            points = np.vstack([*ends, [[0.0, 0.0, -0.5 * shape.length], [0.0, 0.0, 0.5 * shape.length]]])
+            ring = (
+                shape.radius
+                / np.cos(np.pi / sides)
+                * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            )
+            ends = [
+                np.c_[ring, np.full(sides, z)] for z in (-0.5 * shape.length, 0.5 * shape.length)
+            ]
+            points = np.vstack(
+                [*ends, [[0.0, 0.0, -0.5 * shape.length], [0.0, 0.0, 0.5 * shape.length]]]
+            )
             return _placed(points, shape)[_prism_faces(sides)]
     raise NotPossible(f"a {shape.kind.replace('_', ' ')} is round already; nothing is fitted to it")
 
 
 def hull_triangles(points: np.ndarray) -> np.ndarray:
-    """The triangles of the convex hull of points, looking outwards; of points in a plane: a fan of them."""
+    """The triangles of the convex hull of points, looking outwards; of points in a plane:
+    a fan of them."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
@@ -61,7 +77,8 @@ def hull_triangles(points: np.ndarray) -> np.ndarray:
 
 
 def pieces(corners: np.ndarray, longest: float) -> np.ndarray:
-    """Triangles cut at their longest edge until no edge is longer than `longest`: the same surface."""
+    """Triangles cut at their longest edge until no edge is longer than `longest`: the same
+    surface."""
     done = []
     rest = corners
     while len(rest):
@@ -72,7 +89,8 @@ def pieces(corners: np.ndarray, longest: float) -> np.ndarray:
         count = sum(map(len, done)) + len(rest)
         if count > MOST_PIECES + len(corners):
             raise InvalidInput(
-                f"fit: the tolerance cuts this surface into more than {MOST_PIECES} pieces, expected a larger tolerance"
+                f"fit: the tolerance cuts this surface into more than {MOST_PIECES} pieces, "
+                "expected a larger tolerance"
             )
         first = edges.argmax(axis=1)
         rows = np.arange(len(rest))
@@ -91,10 +109,11 @@ class Surface:
         self.reach = np.linalg.norm(corners - self.centers[:, None], axis=2).max(axis=1)
 
     def distance(self, points: np.ndarray) -> np.ndarray:
-        """A lower bound (n,) of the distance of points to the surface; the distance itself for up to 5000 triangles.
+        """A lower bound (n,) of the distance of points to the surface;
+        the distance itself for up to 5000 triangles.
 
-        More triangles are asked by size: large ones, of which there are few, all of them, so that a plate between
-        thousands of rounded edges does not spoil the bound.
+        More triangles are asked by size: large ones, of which there are few, all of them, so that a
+        plate between thousands of rounded edges does not spoil the bound.
         """
         exact, others = self._by_size()
         bounds = [_to_nearest(points, self.corners[exact])] if len(exact) else []
@@ -118,8 +137,8 @@ class Surface:
     def _of_size(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The bound for triangles of about one size.
 
-        Those are measured whose centres are nearest; no other can be nearer than the last of these less the largest
-        reach.
+        Those are measured whose centres are nearest; no other can be nearer than the last of these
+        less the largest reach.
         """
         from scipy.spatial import cKDTree
 
@@ -149,7 +168,8 @@ def _to_nearest(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 @cache
 def point_triangle() -> CompiledFunction:
-    """The distance of a point to a triangle of nine numbers: to its inside where it lies above, else its edges."""
+    """The distance of a point to a triangle of nine numbers: to its inside where it lies above,
+    else its edges."""
 
     def traced(p: casadi.SX, corners: casadi.SX) -> Any:
         a, b, c = corners[0:3], corners[3:6], corners[6:9]
@@ -158,7 +178,10 @@ def point_triangle() -> CompiledFunction:
         least, above = casadi.SX(np.inf), casadi.SX(1)
         for start, end in ((a, b), (b, c), (c, a)):
             u = end - start
-            t = casadi.fmin(casadi.fmax(casadi.dot(p - start, u) / casadi.fmax(casadi.dot(u, u), 1e-300), 0.0), 1.0)
+            t = casadi.fmin(
+                casadi.fmax(casadi.dot(p - start, u) / casadi.fmax(casadi.dot(u, u), 1e-300), 0.0),
+                1.0,
+            )
             way = p - start - t * u
             least = casadi.fmin(least, casadi.sqrt(casadi.dot(way, way)))
             above *= casadi.dot(casadi.cross(n, u), p - start) >= 0.0
@@ -175,11 +198,24 @@ def _placed(points: np.ndarray, shape: Any) -> np.ndarray:
 
 def _no_margin(shape: Any) -> None:
     if shape.margin:
-        raise NotPossible("fit: a mesh with a margin is not cut into triangles; pad what was fitted instead")
+        raise NotPossible(
+            "fit: a mesh with a margin is not cut into triangles; pad what was fitted instead"
+        )
 
 
 _BOX_FACES = np.array(
-    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+    [
+        [0, 1, 3],
+        [0, 3, 2],
+        [4, 6, 7],
+        [4, 7, 5],
+        [0, 4, 5],
+        [0, 5, 1],
+        [2, 3, 7],
+        [2, 7, 6],
+        [0, 2, 6],
+        [0, 6, 4],
+    ]
     + [[1, 5, 7], [1, 7, 3]]
 )
 
@@ -189,4 +225,6 @@ def _prism_faces(n: int) -> np.ndarray:
     j = (k + 1) % n
     low, high = np.full(n, 2 * n), np.full(n, 2 * n + 1)
     sides = [np.stack(each, axis=1) for each in ((k, j, j + n), (k, j + n, k + n))]
-    return np.vstack([*sides, np.stack([low, j, k], axis=1), np.stack([high, k + n, j + n], axis=1)])
+    return np.vstack(
+        [*sides, np.stack([low, j, k], axis=1), np.stack([high, k + n, j + n], axis=1)]
+    )

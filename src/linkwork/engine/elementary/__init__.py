@@ -1,19 +1,23 @@
-"""Elementary functions as LLVM code on doubles or on vectors of W doubles, the same bits at every width.
+"""Elementary functions as LLVM code on doubles or on vectors of W doubles,
+the same bits at every width.
 
     emit(builder, "tanh", x)                          the value of one function
     emit(builder, "sincos", x)                        two values from one reduction
-    emit_together(builder, "sincos", [(x,), (y,)])    several at once, which then share the test for rare arguments
+    emit_together(builder, "sincos", [(x,), (y,)])    several at once, which then share the test for
+    rare arguments
 
-Zeros, denormals, infinities, NaN and huge arguments give what C99 asks for. The largest errors found, in units in the
-last place, among some 10^7 arguments of every magnitude and beside every seam of the formulas, rounded up:
+Zeros, denormals, infinities, NaN and huge arguments give what C99 asks for. The largest errors
+found, in units in the last place, among some 10^7 arguments of every magnitude and beside every
+seam of the formulas, rounded up:
 
     sin 1.6     cos 1.6     tan 3.3     asin 2.3    acos 1.2    atan 1.5    atan2 1.6
     sinh 2.3    cosh 1.9    tanh 2.9    asinh 1.8   acosh 2.2   atanh 2.1
     exp 1.1     expm1 2.1   log 0.9     log1p 1.4   sqrt 0.5    hypot 1.2   pow 0.6     erf 0.9
 
-All others are exact. `pow`, `erf` and `remainder` are the C library's, called lane by lane, and so are the values of
-rare arguments: of sin, cos, tan beyond 2^40, of log below 2^-1022, of cosh where it is about to overflow, and the like.
-`tests/engine/test_elementary.py` holds every function to this table.
+All others are exact. `pow`, `erf` and `remainder` are the C library's, called lane by lane, and so
+are the values of rare arguments: of sin, cos, tan beyond 2^40, of log below 2^-1022, of cosh where
+it is about to overflow, and the like. `tests/engine/test_elementary.py` holds every function to
+this table.
 """
 
 from __future__ import annotations
@@ -24,7 +28,14 @@ from typing import NamedTuple
 
 from llvmlite import ir
 
-from linkwork.engine.elementary import basic, exponential, hyperbolic, inverse_trigonometric, logarithmic, trigonometric
+from linkwork.engine.elementary import (
+    basic,
+    exponential,
+    hyperbolic,
+    inverse_trigonometric,
+    logarithmic,
+    trigonometric,
+)
 from linkwork.engine.elementary.guarded import Formula, inline, results_of, whole
 from linkwork.engine.elementary.libm import EXTERNALS, per_lane
 from linkwork.engine.elementary.narrow import emit_narrow, is_narrow
@@ -32,13 +43,16 @@ from linkwork.errors import UnknownName, did_you_mean
 
 __all__ = ["EXTERNALS", "FUNCTIONS", "emit", "emit_together"]
 
-# A call spills every vector register; code in place costs compile time, and many copies of it overrun the instruction
-# cache: in place is faster for the six joints of an arm and slower for a humanoid (`python -m benchmarks elementary`).
+# A call spills every vector register; code in place costs compile time, and many copies of it
+# overrun the instruction
+# cache: in place is faster for the six joints of an arm and slower for a humanoid
+# (`python -m benchmarks elementary`).
 ALWAYS, SEVERAL, NEVER = math.inf, 12, 0
 
 
 class _Entry(NamedTuple):
-    """A formula; its number of arguments; how many of it at once are written in place, not called; its results."""
+    """A formula; its number of arguments; how many of it at once are written in place, not called;
+    its results."""
 
     formula: Formula
     arguments: int
@@ -85,7 +99,8 @@ FUNCTIONS: dict[str, int] = {name: entry.arguments for name, entry in _TABLE.ite
 
 
 def emit(builder: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value | tuple[ir.Value, ...]:
-    """Emit `name` of the values, whose type fixes the width. Gives a value, for "sincos" the pair (sin, cos).
+    """Emit `name` of the values, whose type fixes the width. Gives a value,
+    for "sincos" the pair (sin, cos).
 
     May end the current block: the builder continues in another one.
     """
@@ -95,7 +110,8 @@ def emit(builder: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value | tuple[
 def emit_together(
     builder: ir.IRBuilder, name: str, calls: Sequence[Sequence[ir.Value]]
 ) -> list[ir.Value | tuple[ir.Value, ...]]:
-    """Emit `name` for each list of arguments in `calls`, all of one type. As `emit`, but one branch guards them all."""
+    """Emit `name` for each list of arguments in `calls`, all of one type. As `emit`,
+    but one branch guards them all."""
     if name not in _TABLE:
         raise UnknownName(f'there is no elementary function "{name}"{did_you_mean(name, _TABLE)}')
     if not calls:

@@ -1,4 +1,5 @@
-"""Functions of a few instructions: roots, absolute values, rounding, signs, extremes, remainders."""
+"""Functions of a few instructions: roots, absolute values, rounding, signs, extremes,
+remainders."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def fmax(x: Reals, y: Reals) -> Reals:
 
 
 def hypot(x: Reals, y: Reals) -> Guarded:
-    """sqrt(x^2 + y^2), directly where neither square leaves the normal numbers in a way that counts."""
+    """sqrt(x^2 + y^2), directly where neither square leaves the normal numbers in a way that
+    counts."""
     x, y = abs(x), abs(y)
     larger = (y > x).choose(y, x)
     rare = larger.beyond(2.0**500) | y.beyond(2.0**500) | ((larger < 2.0**-500) & (larger > 0.0))
@@ -52,8 +54,8 @@ def hypot(x: Reals, y: Reals) -> Guarded:
 def fmod(x: Reals, y: Reals) -> Guarded:
     """x - n y exactly, where n is x / y cut to an integer.
 
-    The rounded quotient is at most one too large, and either rest is exact: shorter than y, and a multiple of the last
-    bit of x or y.
+    The rounded quotient is at most one too large, and either rest is exact: shorter than y, and a
+    multiple of the last bit of x or y.
     """
     dividend, divisor = abs(x), abs(y)
     quotient = dividend / divisor

@@ -1,9 +1,10 @@
 """Polynomials of the elementary functions, constants in several parts.
 
-Each polynomial is the minimax fit, by Remez's exchange in 45-digit arithmetic, of the relative error of the function
-beside it. Its first five coefficients are rounded to double one after the other and the rest fitted again each time, so
-that rounding them costs nothing. The largest relative error of the rounded polynomial stands behind the colon.
-`python benchmarks/elementary_coefficients.py` computes every number of this file.
+Each polynomial is the minimax fit, by Remez's exchange in 45-digit arithmetic, of the relative
+error of the function beside it. Its first five coefficients are rounded to double one after the
+other and the rest fitted again each time, so that rounding them costs nothing. The largest relative
+error of the rounded polynomial stands behind the colon. `python
+benchmarks/elementary_coefficients.py` computes every number of this file.
 """
 
 

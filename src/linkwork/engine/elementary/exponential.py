@@ -10,7 +10,8 @@ BIAS = 1023
 
 
 def exp(x: Reals) -> Reals:
-    """2^k exp r, the power of two applied in two factors so that overflow and gradual underflow come out right."""
+    """2^k exp r, the power of two applied in two factors so that overflow and gradual underflow
+    come out right."""
     x = (x > 720.0).choose(720.0, x)
     x = (x < -760.0).choose(-760.0, x)
     r, exponent = split(x, 2 * BIAS)

@@ -1,4 +1,5 @@
-"""Guarded formulas: vector code for the usual arguments, the C library for rare ones, one branch between them."""
+"""Guarded formulas: vector code for the usual arguments, the C library for rare ones,
+one branch between them."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ from linkwork.engine.elementary.libm import per_lane
 from linkwork.engine.elementary.packets import Mask, Reals
 from linkwork.engine.ir_types import suffix
 
-# How often the rare way is taken, as weights of the branch: its code is laid out behind everything else.
+# How often the rare way is taken, as weights of the branch:
+# its code is laid out behind everything else.
 SELDOM = (1, 1 << 20)
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """Results where the formula holds; in the lanes of `rare` each takes the value of its C function in `names`."""
+    """Results where the formula holds; in the lanes of `rare` each takes the value of its C
+    function in `names`."""
 
     usual: tuple[Reals, ...]
     rare: Mask
@@ -30,8 +33,11 @@ class Guarded:
 Formula = Callable[..., Reals | Guarded]
 
 
-def whole(module: ir.Module, name: str, formula: Formula, arguments: int, results: int, kind: ir.Type) -> ir.Function:
-    """The internal function `name` of values of type `kind` that holds a formula complete with its rare way.
+def whole(
+    module: ir.Module, name: str, formula: Formula, arguments: int, results: int, kind: ir.Type
+) -> ir.Function:
+    """The internal function `name` of values of type `kind` that holds a formula complete with its
+    rare way.
 
     Written into the module at first use; gives a value, or a structure of several.
     """
@@ -73,16 +79,24 @@ def _completed(outcome: Reals | Guarded, arguments: Sequence[Reals]) -> list[ir.
 
 
 def inline(
-    builder: ir.IRBuilder, function: Callable[[], ir.Function], formula: Formula, calls: Sequence[Sequence[ir.Value]]
+    builder: ir.IRBuilder,
+    function: Callable[[], ir.Function],
+    formula: Formula,
+    calls: Sequence[Sequence[ir.Value]],
 ) -> list[tuple[ir.Value, ...]]:
-    """A formula in place for each of `calls`, with one common branch to the whole `function` if any lane is rare."""
+    """A formula in place for each of `calls`, with one common branch to the whole `function` if any
+    lane is rare."""
     outcomes = [formula(*(Reals(builder, value) for value in arguments)) for arguments in calls]
     guarded = [outcome for outcome in outcomes if isinstance(outcome, Guarded)]
     if not guarded:
         return [(outcome.value,) for outcome in outcomes if isinstance(outcome, Reals)]
 
     def recomputed() -> list[ir.Value]:
-        return [value for arguments in calls for value in results_of(builder, builder.call(function(), arguments))]
+        return [
+            value
+            for arguments in calls
+            for value in results_of(builder, builder.call(function(), arguments))
+        ]
 
     usual = [value.value for outcome in guarded for value in outcome.usual]
     values = iter(_unless(reduce(or_, (outcome.rare for outcome in guarded)), usual, recomputed))
@@ -93,14 +107,23 @@ def results_of(builder: ir.IRBuilder, result: ir.Value) -> tuple[ir.Value, ...]:
     """The members of a structure, or the one value."""
     if not isinstance(result.type, ir.LiteralStructType):
         return (result,)
-    return tuple(builder.extract_value(result, position) for position in range(len(result.type.elements)))
+    return tuple(
+        builder.extract_value(result, position) for position in range(len(result.type.elements))
+    )
 
 
-def _unless(rare: Mask, usual: list[ir.Value], instead: Callable[[], list[ir.Value]]) -> list[ir.Value]:
-    """`usual`, or where any lane is rare what `instead` emits. Leaves the builder in the block where both ways meet."""
+def _unless(
+    rare: Mask, usual: list[ir.Value], instead: Callable[[], list[ir.Value]]
+) -> list[ir.Value]:
+    """`usual`, or where any lane is rare what `instead` emits.
+    Leaves the builder in the block where both ways meet."""
     builder = rare.builder
     seldom = rare.any()
-    straight, detour, onward = builder.block, builder.append_basic_block("rare"), builder.append_basic_block("usual")
+    straight, detour, onward = (
+        builder.block,
+        builder.append_basic_block("rare"),
+        builder.append_basic_block("usual"),
+    )
     builder.cbranch(seldom, detour, onward).set_weights(SELDOM)
     builder.position_at_end(detour)
     others = instead()

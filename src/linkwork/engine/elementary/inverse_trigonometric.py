@@ -7,20 +7,24 @@ from linkwork.engine.elementary.packets import Mask, Reals
 
 
 def atan2(y: Reals, x: Reals) -> Reals:
-    """The angle of the point (x, y): atan t for t = min / max of |x| and |y|, then reflected into the right octant.
+    """The angle of the point (x, y): atan t for t = min / max of |x| and |y|,
+    then reflected into the right octant.
 
         |y| <= |x|, x >= 0:  t           |y| > |x|, x >= 0:  pi/2 - t
         |y| <= |x|, x < 0:   pi - t      |y| > |x|, x < 0:   pi/2 + t       all with the sign of y
 
-    "x < 0" asks for the sign bit, so zeros and infinities need no case of their own, except that 0/0 means 0 and
-    inf/inf means 1.
+    "x < 0" asks for the sign bit, so zeros and infinities need no case of their own, except that
+    0/0 means 0 and inf/inf means 1.
     """
     across, up = abs(x), abs(y)
     steep = up > across
     shorter, longer = steep.choose(across, up), steep.choose(up, across)
     t = shorter.equals(longer).choose(longer.equals(0.0).choose(0.0, 1.0), shorter / longer)
     backwards = x.bits().top()
-    turn, rest = (steep.choose(half, backwards.choose(whole, 0.0)) for half, whole in zip(HALF_PI, PI, strict=False))
+    turn, rest = (
+        steep.choose(half, backwards.choose(whole, 0.0))
+        for half, whole in zip(HALF_PI, PI, strict=False)
+    )
     return _arc(t.flipped(steep.signs() ^ x.bits()), turn, rest).flipped(y.bits())
 
 
@@ -34,7 +38,8 @@ def atan(x: Reals) -> Reals:
 
 
 def _arc(t: Reals, turn: Reals, rest: Reals) -> Reals:
-    """turn + rest + atan t for |t| <= 1, where turn is 0 or more than |t|: turn + t keeps its rounding error."""
+    """turn + rest + atan t for |t| <= 1, where turn is 0 or more than |t|:
+    turn + t keeps its rounding error."""
     head = turn + t
     lost = (turn - head) + t
     z = t * t
@@ -42,14 +47,16 @@ def _arc(t: Reals, turn: Reals, rest: Reals) -> Reals:
 
 
 def asin(x: Reals) -> Reals:
-    """asin |x| up to 1/2, pi/2 - 2 asin sqrt((1 - |x|) / 2) above, with the sign of x; NaN outside [-1, 1]."""
+    """asin |x| up to 1/2, pi/2 - 2 asin sqrt((1 - |x|) / 2) above, with the sign of x;
+    NaN outside [-1, 1]."""
     t, z, large = _sine_halved(x)
     arc = (t * z).times_plus(z.polynomial_in_pairs(ASIN), t)
     return large.choose(HALF_PI[0] - (arc * 2.0 - HALF_PI[1]), arc).flipped(x.bits())
 
 
 def acos(x: Reals) -> Reals:
-    """pi/2 - asin x up to |x| = 1/2, above it 2 asin sqrt((1 - |x|) / 2) or pi minus that; NaN outside [-1, 1]."""
+    """pi/2 - asin x up to |x| = 1/2, above it 2 asin sqrt((1 - |x|) / 2) or pi minus that;
+    NaN outside [-1, 1]."""
     t, z, large = _sine_halved(x)
     arc = (t * z).times_plus(z.polynomial_in_pairs(ASIN), t)
     beside = HALF_PI[0] - (arc.flipped(x.bits()) - HALF_PI[1])
@@ -58,7 +65,8 @@ def acos(x: Reals) -> Reals:
 
 
 def _sine_halved(x: Reals) -> tuple[Reals, Reals, Mask]:
-    """t in [0, 1/2] with its square z: |x| itself, or where |x| > 1/2 the sine of half the complement."""
+    """t in [0, 1/2] with its square z: |x| itself,
+    or where |x| > 1/2 the sine of half the complement."""
     size = abs(x)
     large = size > 0.5
     halved = size.times_plus(-0.5, 0.5)

@@ -1,8 +1,8 @@
 """The C library's functions, called lane by lane.
 
-`EXTERNALS` maps symbols to addresses in the C library's mathematics, each found and checked. The engine registers them
-with `llvmlite.binding.add_symbol` before it finalises code: LLVM would finalise a call to a missing symbol without
-complaint.
+`EXTERNALS` maps symbols to addresses in the C library's mathematics, each found and checked. The
+engine registers them with `llvmlite.binding.add_symbol` before it finalises code: LLVM would
+finalise a call to a missing symbol without complaint.
 """
 
 from __future__ import annotations
@@ -17,11 +17,25 @@ from linkwork.engine.ir_types import DOUBLE, I32, declared
 from linkwork.errors import ComputationError
 
 FUNCTIONS = (
-    *("sin", "cos", "tan", "sinh", "cosh", "asinh", "acosh", "atanh", "expm1", "log", "log1p", "erf"),
+    *(
+        "sin",
+        "cos",
+        "tan",
+        "sinh",
+        "cosh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "expm1",
+        "log",
+        "log1p",
+        "erf",
+    ),
     *("pow", "hypot", "fmod", "remainder"),
 )
 
-# LLVM calls these by their bare names where the processor has no such instruction (x86-64 before FMA and SSE4.1).
+# LLVM calls these by their bare names where the processor has no such instruction
+# (x86-64 before FMA and SSE4.1).
 FALLBACKS = ("fma", "floor", "ceil", "trunc")
 
 
@@ -39,11 +53,15 @@ def _library() -> ctypes.CDLL:
 def _addresses() -> dict[str, int]:
     library = _library()
     addresses = {}
-    for symbol, name in [(_symbol(name), name) for name in FUNCTIONS] + [(name, name) for name in FALLBACKS]:
+    for symbol, name in [(_symbol(name), name) for name in FUNCTIONS] + [
+        (name, name) for name in FALLBACKS
+    ]:
         function = getattr(library, name, None)
         address = function and ctypes.cast(function, ctypes.c_void_p).value
         if not address:
-            raise ComputationError(f'the C library "{library._name}" has no function "{name}"; linkwork needs C99')
+            raise ComputationError(
+                f'the C library "{library._name}" has no function "{name}"; linkwork needs C99'
+            )
         addresses[symbol] = address
     return addresses
 
@@ -60,6 +78,8 @@ def per_lane(name: str, *arguments: Reals) -> Reals:
     result = ir.Constant(kind, ir.Undefined)
     for lane in range(width):
         at = ir.Constant(I32, lane)
-        value = builder.call(function, [builder.extract_element(argument.value, at) for argument in arguments])
+        value = builder.call(
+            function, [builder.extract_element(argument.value, at) for argument in arguments]
+        )
         result = builder.insert_element(result, value, at)
     return Reals(builder, result)

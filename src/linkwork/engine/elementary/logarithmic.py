@@ -28,7 +28,8 @@ def log1p(x: Reals) -> Guarded:
 
 
 def log1p_inside(x: Reals) -> Reals:
-    """log(1 + x) for -1 < x <= 2^1000: what the sum 1 + x loses is added to its mantissa, which near 0 is x again."""
+    """log(1 + x) for -1 < x <= 2^1000: what the sum 1 + x loses is added to its mantissa,
+    which near 0 is x again."""
     u = x + 1.0
     lost = (x > 1.0).choose(1.0 - (u - x), x - (u - 1.0))
     exponent, m = _split(u)

@@ -1,6 +1,7 @@
 """Functions of floats: the few that the processor has itself, and those of doubles, rounded once.
 
-Sine and cosine of a float are those of the same number in doubles: half a unit in the last place, at every width.
+Sine and cosine of a float are those of the same number in doubles: half a unit in the last place,
+at every width.
 """
 
 from __future__ import annotations
@@ -46,4 +47,7 @@ def emit_narrow(
     kind = calls[0][0].type
     double = lanes(width_of(kind))
     doubles = wide(b, name, [[b.fpext(x, double) for x in call] for call in calls])
-    return [tuple(b.fptrunc(x, kind) for x in r) if isinstance(r, tuple) else b.fptrunc(r, kind) for r in doubles]
+    return [
+        tuple(b.fptrunc(x, kind) for x in r) if isinstance(r, tuple) else b.fptrunc(r, kind)
+        for r in doubles
+    ]

@@ -1,9 +1,11 @@
-"""Packets: W values in the lanes of one LLVM vector, with Python operators that each emit one instruction.
+"""Packets: W values in the lanes of one LLVM vector,
+with Python operators that each emit one instruction.
 
-`Reals` are W doubles, `Bits` the same W words read as integers, `Mask` W truth values; W = 1 is a plain scalar. The
-formulas of this package are written once over these and so mean the same at every width. A Python number as operand
-becomes a constant in every lane. No instruction carries a fast-math flag and nothing fuses by itself: `times_plus` is
-the only fused operation, so all widths give the same bits.
+`Reals` are W doubles, `Bits` the same W words read as integers, `Mask` W truth values; W = 1 is a
+plain scalar. The formulas of this package are written once over these and so mean the same at every
+width. A Python number as operand becomes a constant in every lane. No instruction carries a
+fast-math flag and nothing fuses by itself: `times_plus` is the only fused operation, so all widths
+give the same bits.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ class Mask(_Packet):
     def signs(self) -> Bits:
         """Words with the top bit set where the mask is."""
         words = lanes(self.width, I64)
-        return Bits(self.builder, self.builder.select(self.value, constant(words, SIGN), constant(words, 0)))
+        return Bits(
+            self.builder, self.builder.select(self.value, constant(words, SIGN), constant(words, 0))
+        )
 
 
 class Bits(_Packet):
@@ -141,11 +145,15 @@ class Reals(_Packet):
 
     def beyond(self, limit: float) -> Mask:
         """Where the value exceeds `limit` or is NaN."""
-        return Mask(self.builder, self.builder.fcmp_unordered(">", self.value, self._operand(limit)))
+        return Mask(
+            self.builder, self.builder.fcmp_unordered(">", self.value, self._operand(limit))
+        )
 
     def below(self, limit: float) -> Mask:
         """Where the value is less than `limit` or NaN."""
-        return Mask(self.builder, self.builder.fcmp_unordered("<", self.value, self._operand(limit)))
+        return Mask(
+            self.builder, self.builder.fcmp_unordered("<", self.value, self._operand(limit))
+        )
 
     def is_nan(self) -> Mask:
         return Mask(self.builder, self.builder.fcmp_unordered("uno", self.value, self.value))
@@ -183,12 +191,17 @@ class Reals(_Packet):
         return result
 
     def polynomial_in_pairs(self, coefficients: Sequence[float]) -> Reals:
-        """The same by Horner's scheme in z^2 over the pairs c0 + c1 z, c2 + c3 z, ...: a chain of half the length.
+        """The same by Horner's scheme in z^2 over the pairs c0 + c1 z, c2 + c3 z, ...:
+        a chain of half the length.
 
-        The number of coefficients is even. Where they alternate in sign a pair is small: rounding it costs little.
+        The number of coefficients is even. Where they alternate in sign a pair is small: rounding
+        it costs little.
         """
         square = self * self
-        pairs = [self.times_plus(odd, even) for even, odd in zip(coefficients[::2], coefficients[1::2], strict=True)]
+        pairs = [
+            self.times_plus(odd, even)
+            for even, odd in zip(coefficients[::2], coefficients[1::2], strict=True)
+        ]
         result = pairs.pop()
         while pairs:
             result = result.times_plus(square, pairs.pop())

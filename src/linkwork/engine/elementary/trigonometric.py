@@ -1,6 +1,7 @@
 """Sine, cosine and tangent.
 
-With |x| = k pi/2 + r, |r| <= pi/4: sin r and cos r by polynomials, swapped where k is odd, signs from bits of k and x.
+With |x| = k pi/2 + r, |r| <= pi/4: sin r and cos r by polynomials, swapped where k is odd, signs
+from bits of k and x.
 """
 
 from __future__ import annotations
@@ -62,9 +63,9 @@ def _quarter_turns(size: Reals) -> tuple[Reals, Bits]:
 def _reduced(size: Reals, k: Reals) -> Reals:
     """r = size - k pi/2 to half a unit in its last place, however small.
 
-    The first product and sum is exact: a multiple of the last bit of pi/2 or of x, and less than 1. The second rounds,
-    the third matters where x is so near a multiple of pi/2 that the second left few digits; what pi/2 has beyond these
-    three parts is below 2^-160 k.
+    The first product and sum is exact: a multiple of the last bit of pi/2 or of x, and less than 1.
+    The second rounds, the third matters where x is so near a multiple of pi/2 that the second left
+    few digits; what pi/2 has beyond these three parts is below 2^-160 k.
     """
     r = size
     for part in HALF_PI:

@@ -16,5 +16,6 @@ def optimised(program: Program) -> Program:
 
 
 def shortened(program: Program) -> Program:
-    """Branches as selections, reciprocals shared, sums chained, multiply-adds fused, dead values removed."""
+    """Branches as selections, reciprocals shared, sums chained, multiply-adds fused,
+    dead values removed."""
     return without_dead_code(fused(chained(with_shared_reciprocals(with_selects(program)))))

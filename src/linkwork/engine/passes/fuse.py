@@ -1,4 +1,5 @@
-"""Fused multiply-adds (FP contraction), decided once in the program: every vector width computes the same bits."""
+"""Fused multiply-adds (FP contraction), decided once in the program:
+every vector width computes the same bits."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ _SUMS = ("add", "sub")
 def fused(program: Program) -> Program:
     """Replace x*y + z, x*y - z and z - x*y by one operation each where that saves the product.
 
-    A product is fused into a sum if that sum is its only use, or if all of its uses are sums free to take it: the
-    product then disappears. Names: "fma" x*y + z, "fms" x*y - z, "fnma" z - x*y. Each rounds once.
+    A product is fused into a sum if that sum is its only use, or if all of its uses are sums free
+    to take it: the product then disappears. Names: "fma" x*y + z, "fms" x*y - z, "fnma" z - x*y.
+    Each rounds once.
     """
     code = list(program.code)
     for k, a in _taken(program).items():

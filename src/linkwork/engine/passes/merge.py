@@ -1,7 +1,9 @@
-"""Merge (common subexpressions): several programs over the same arguments as one, each with the bits it has alone.
+"""Merge (common subexpressions): several programs over the same arguments as one,
+each with the bits it has alone.
 
-Tracing functions together lets the compiler choose other products to fuse when a neighbour changes, and the last bit of
-an untouched result moves. Programs optimised one by one and merged afterwards share equal operations and nothing else.
+Tracing functions together lets the compiler choose other products to fuse when a neighbour changes,
+and the last bit of an untouched result moves. Programs optimised one by one and merged afterwards
+share equal operations and nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from linkwork.engine.program import Operation, Program
 
 
 def merged(programs: Sequence[Program], name: str = "") -> Program:
-    """One program with the outputs of all of them, in order; equal operations on equal values are computed once."""
+    """One program with the outputs of all of them, in order;
+    equal operations on equal values are computed once."""
     if not programs:
         raise AssertionError("merged: no programs")
     code: list[Operation] = []

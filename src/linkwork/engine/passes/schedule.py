@@ -1,6 +1,7 @@
 """Schedule: list scheduling by register pressure, then by latency.
 
-The order in which a program computes its values decides how many of them wait in memory for their use.
+The order in which a program computes its values decides how many of them wait in memory for their
+use.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from linkwork.engine.program import Operation, Program
 from linkwork.engine.target import INSTRUCTIONS, SHORT, latency
 
 WORTH = 0.8  # a smaller gain in waiting is lost again
-LONG = 1000  # operations above which memory counts for more than the time between a value and its use
+LONG = (
+    1000  # operations above which memory counts for more than the time between a value and its use
+)
 _GIVEN = ("input", "constant")
 
 
@@ -25,11 +28,13 @@ def scheduled(program: Program) -> Program:
 
 
 def _together(program: Program) -> Program:
-    """Results computed element by element instead of one after the other, if that lets fewer values wait.
+    """Results computed element by element instead of one after the other,
+    if that lets fewer values wait.
 
-    CasADi computes the first result with all it needs, then the second, and so on. Results that share their
-    intermediate values (three derivative matrices, say) are better computed element by element; from the last, because
-    recursions number what they need least last. Talos's derivatives keep 390 values waiting instead of 1150.
+    CasADi computes the first result with all it needs, then the second, and so on. Results that
+    share their intermediate values (three derivative matrices, say) are better computed element by
+    element; from the last, because recursions number what they need least last. Talos's derivatives
+    keep 390 values waiting instead of 1150.
     """
     longest = max(len(output) for output in program.outputs)
     together = [o[k] for k in range(longest) for o in program.outputs if k < len(o) and o[k] >= 0]
@@ -40,17 +45,21 @@ def _together(program: Program) -> Program:
 
 
 def _freeing(program: Program) -> list[int]:
-    """Always the operation next that uses most of its operands for the last time, for their registers are then free.
+    """Always the operation next that uses most of its operands for the last time,
+    for their registers are then free.
 
-    Among equals a short program takes the one with the longest way to a result; a long one keeps the given order. Where
-    a program mostly waits for its own results and no second tile fills the time, an operation rests until its operands
-    can be there. Rows of `python -m benchmarks dynamics` show what it brings.
+    Among equals a short program takes the one with the longest way to a result; a long one keeps
+    the given order. Where a program mostly waits for its own results and no second tile fills the
+    time, an operation rests until its operands can be there. Rows of `python -m benchmarks
+    dynamics` show what it brings.
     """
     code = program.code
     # who uses what, and how many uses every value has left
     given = [op.name in _GIVEN for op in code]
     number = [op.name == "constant" for op in code]
-    operands = [() if own else tuple({a for a in op.args if not number[a]}) for op, own in zip(code, given)]
+    operands = [
+        () if own else tuple({a for a in op.args if not number[a]}) for op, own in zip(code, given)
+    ]
     users: list[list[int]] = [[] for _ in code]
     for k, used in enumerate(operands):
         for a in used:
@@ -112,9 +121,10 @@ def _heights(users: Sequence[Sequence[int]]) -> list[int]:
 def tiles_at_once(program: Program, results: int | None = None) -> int:
     """How many tiles are computed beside each other: two where they hide each other's latencies.
 
-    It does not pay where there is a result for every few operations (the Coriolis matrix of an arm), where little time
-    goes by in waiting (inverse dynamics of quadrupeds), or where the code no longer fits its cache; rows of
-    `python -m benchmarks dynamics` show it. `results`: how many outputs are returned; without it: all.
+    It does not pay where there is a result for every few operations (the Coriolis matrix of an
+    arm), where little time goes by in waiting (inverse dynamics of quadrupeds), or where the code
+    no longer fits its cache; rows of `python -m benchmarks dynamics` show it. `results`: how many
+    outputs are returned; without it: all.
     """
     written = sum(len(values) for values in program.outputs[:results])
     worth = program.operations <= SHORT and 20 * written <= program.operations
@@ -122,12 +132,14 @@ def tiles_at_once(program: Program, results: int | None = None) -> int:
 
 
 def waits(program: Program) -> bool:
-    """Whether most time would go by in waiting for results: so for arms, whose joints all stand in one row."""
+    """Whether most time would go by in waiting for results: so for arms,
+    whose joints all stand in one row."""
     return waiting_share(program) >= 0.9
 
 
 def waiting_share(program: Program) -> float:
-    """The time of the longest chain of operations, each waiting for the one before, by that of all if none waited."""
+    """The time of the longest chain of operations, each waiting for the one before,
+    by that of all if none waited."""
     ends = [0] * len(program.code)
     for k, op in enumerate(program.code):
         if op.name not in _GIVEN:
@@ -143,7 +155,11 @@ def reordered(program: Program, order: Sequence[int]) -> Program:
     code = []
     for old in order:
         op = program.code[old]
-        code.append(op if op.name == "input" else Operation(op.name, tuple([new[a] for a in op.args]), op.value))
+        code.append(
+            op
+            if op.name == "input"
+            else Operation(op.name, tuple([new[a] for a in op.args]), op.value)
+        )
     outputs = tuple(tuple(new[v] if v >= 0 else -1 for v in output) for output in program.outputs)
     return replace(program, code=tuple(code), outputs=outputs)
 
@@ -169,7 +185,8 @@ def _depth_first(program: Program, goals: Iterable[int]) -> list[int]:
 
 
 def _waiting(program: Program, order: Sequence[int]) -> int:
-    """Sum over the values of the steps until their last use; constants stand in the code itself and do not wait."""
+    """Sum over the values of the steps until their last use;
+    constants stand in the code itself and do not wait."""
     first, last = [0] * len(program.code), [0] * len(program.code)
     for step, k in enumerate(order):
         first[k] = last[k] = step

@@ -10,7 +10,8 @@ from linkwork.engine.program import Operation, Program
 def with_selects(program: Program) -> Program:
     """The same program with (c ? x : 0) + (not c ? y : 0) written as "select" c, x, y.
 
-    That sum is how CasADi writes if_else(c, x, y). The masks disappear where nothing else uses them.
+    That sum is how CasADi writes if_else(c, x, y). The masks disappear where nothing else uses
+    them.
     """
     code = list(program.code)
     for k, op in enumerate(code):

@@ -1,4 +1,5 @@
-"""Sums (reassociation): additions in an order that lets every product of a sum become a fused multiply-add."""
+"""Sums (reassociation): additions in an order that lets every product of a sum become a fused
+multiply-add."""
 
 from __future__ import annotations
 
@@ -11,11 +12,13 @@ _PRODUCTS = ("mul", "sq")
 
 
 def chained(program: Program) -> Program:
-    """The same program with each sum of several terms written as one chain, plain terms first, products last.
+    """The same program with each sum of several terms written as one chain, plain terms first,
+    products last.
 
-    x + (a*b + c*d) costs a product and two additions, (x + a*b) + c*d two fused ones. Taken apart are only sums that
-    hold a product and whose value nobody else needs: additions of plain terms, such as those of compensated sums, keep
-    the order written. Rounding differs from that order elsewhere, alike at every vector width.
+    x + (a*b + c*d) costs a product and two additions, (x + a*b) + c*d two fused ones. Taken apart
+    are only sums that hold a product and whose value nobody else needs: additions of plain terms,
+    such as those of compensated sums, keep the order written. Rounding differs from that order
+    elsewhere, alike at every vector width.
     """
     code, uses = program.code, _uses(program)
     inner = _inner(code, uses)
@@ -30,11 +33,18 @@ def chained(program: Program) -> Program:
         if k in inner:
             continue
         if op.name not in _SUMS:
-            new.append(op if op.name == "input" else Operation(op.name, tuple([at[a] for a in op.args]), op.value))
+            new.append(
+                op
+                if op.name == "input"
+                else Operation(op.name, tuple([at[a] for a in op.args]), op.value)
+            )
             at[k] = len(new) - 1
             continue
-        # plain terms first, products last; a sum that would begin with a minus begins with another term
-        terms = sorted(_terms(code, k, inner), key=lambda term: (_rank(code, uses, term[0]), term[1]))
+        # plain terms first, products last; a sum that would begin with a minus begins with another
+        # term
+        terms = sorted(
+            _terms(code, k, inner), key=lambda term: (_rank(code, uses, term[0]), term[1])
+        )
         value, negative = terms[0]
         total = at[value]
         if negative:
@@ -52,7 +62,8 @@ def chained(program: Program) -> Program:
 
 
 def _uses(program: Program) -> list[int]:
-    """How often each value is used; a result counts as several, so that it stays a value of its own."""
+    """How often each value is used; a result counts as several,
+    so that it stays a value of its own."""
     uses = [0] * len(program.code)
     for op in program.code:
         if op.name != "input":

@@ -54,15 +54,20 @@ class Assets:
         """The mesh a geom names."""
         if name not in self.meshes:
             near = did_you_mean(name, self.meshes)
-            raise geom.holder("mesh").error(f'names the mesh "{name[:60]}", which is no asset{near}')
+            raise geom.holder("mesh").error(
+                f'names the mesh "{name[:60]}", which is no asset{near}'
+            )
         return self.meshes[name]
 
     def hfield_size(self, geom: Words) -> Vector:
-        """Half sizes of the box that stands for a height field: a quarter of its height above half its base."""
+        """Half sizes of the box that stands for a height field:
+        a quarter of its height above half its base."""
         name = geom.text("hfield")
         if name not in self.hfields:
             near = did_you_mean(name, self.hfields)
-            raise geom.holder("hfield").error(f'names the hfield "{name[:60]}", which is no asset{near}')
+            raise geom.holder("hfield").error(
+                f'names the hfield "{name[:60]}", which is no asset{near}'
+            )
         x, y, top, base = self.hfields[name].numbers("size", 4)
         return (x, y, 0.25 * top + 0.5 * base)
 
@@ -86,7 +91,8 @@ class Assets:
         return self._path(mesh.own, name) or name
 
     def drawn(self, mesh: Words) -> tuple[Vector, Placement] | None:
-        """(scale, T_geom_drawing) that draw the mesh file, or None where a turn before an uneven scale forbids it.
+        """(scale, T_geom_drawing) that draw the mesh file,
+        or None where a turn before an uneven scale forbids it.
 
         MuJoCo moves by -refpos, turns by the inverse of refquat and scales, in this order.
         """
@@ -106,7 +112,8 @@ class Assets:
         return integrals(self.triangles(name), way, label, mesh.whole("maxhullvert", -1))
 
     def _triangles(self, name: str) -> Triangles:
-        """The mesh where its geom has it: moved, turned and scaled; a mirror turns the faces round."""
+        """The mesh where its geom has it: moved, turned and scaled; a mirror turns the faces
+        round."""
         mesh = self.meshes[name]
         vertices, faces = self._raw(mesh)
         vertices = vertices - np.array(position(mesh, "refpos"))
@@ -115,12 +122,17 @@ class Assets:
         factors = np.array(mesh.numbers("scale", 3, (1.0, 1.0, 1.0)))
         with np.errstate(over="ignore"):
             vertices = vertices * factors
-        return checked(Triangles(vertices, faces[:, ::-1] if np.prod(np.sign(factors)) < 0 else faces), name)
+        return checked(
+            Triangles(vertices, faces[:, ::-1] if np.prod(np.sign(factors)) < 0 else faces), name
+        )
 
     def _raw(self, mesh: Words) -> Triangles:
         element = mesh.own
         if element.has("builtin") and element.text("builtin") != "none":
-            raise element.error("is built in, and linkwork does not make MuJoCo's built-in meshes; save it as a file")
+            raise element.error(
+                "is built in, and linkwork does not make MuJoCo's built-in meshes; save it as "
+                "a file"
+            )
         if element.has("vertex"):
             return _written(element)
         name = element.text("file")
@@ -128,17 +140,26 @@ class Assets:
         if path is None:
             places = listed((f'"{str(each)[:200]}"' for each in self._places(element)), 4)
             looked = f" (looked in {places})" if places else ""
-            why = f"whose mass MuJoCo would infer, but there is no such file below {self.folders.described}{looked}"
+            why = (
+                "whose mass MuJoCo would infer, but there is no such file below "
+                f"{self.folders.described}{looked}"
+            )
             raise element.error(f'names the file "{name[:200]}", {why}')
         return triangles(read_bounded(path, LARGEST), path)
 
     def _places(self, mesh: Element) -> list[Path]:
-        """Folders a mesh may lie in: meshdir of the main file, beside the included file, both together.
+        """Folders a mesh may lie in: meshdir of the main file, beside the included file,
+        both together.
 
-        MuJoCo takes the second where the main file is named by its whole path, the third where it is not.
+        MuJoCo takes the second where the main file is named by its whole path, the third where it
+        is not.
         """
         around = mesh.parent
-        if isinstance(around, Attached) and around.settings is not None and around.folder is not None:
+        if (
+            isinstance(around, Attached)
+            and around.settings is not None
+            and around.folder is not None
+        ):
             return [around.folder / around.settings.mesh_folder, around.folder]
         places = [each / self.settings.mesh_folder for each in self.folders.open]
         base = self.folders.base
@@ -153,7 +174,9 @@ class Assets:
         if not name:
             return None
         around = mesh.parent
-        known = around.settings if isinstance(around, Attached) and around.settings else self.settings
+        known = (
+            around.settings if isinstance(around, Attached) and around.settings else self.settings
+        )
         name = os.path.basename(name.replace("\\", "/")) if known.strip_path else name
         return self.folders.find(name, self._places(mesh))
 
@@ -174,7 +197,10 @@ def _written(mesh: Element) -> Triangles:
 
 def _name(asset: Element) -> str:
     """An asset without a name has that of its file, without folder and ending."""
-    name = asset.attributes.get("name") or os.path.splitext(os.path.basename(asset.attributes.get("file", "")))[0]
+    name = (
+        asset.attributes.get("name")
+        or os.path.splitext(os.path.basename(asset.attributes.get("file", "")))[0]
+    )
     if not name:
         raise asset.error("has neither a name nor a file")
     return name

@@ -1,9 +1,10 @@
-"""Attach: parts of other models in the place of every <attach>, with a prefix before each of their names.
+"""Attach: parts of other models in the place of every <attach>,
+with a prefix before each of their names.
 
-As MuJoCo 4.0 does it: a part keeps the settings of its own file (units, folders, how mass is inferred) and its own
-default classes, which nobody else can name. Equalities, tendons and actuators come along where everything they name
-does; keyframes place the joints that came. Gravity is that of the main file, or with <compiler conflict="merge"> that
-of the part where the main file says none.
+As MuJoCo 4.0 does it: a part keeps the settings of its own file (units, folders, how mass is
+inferred) and its own default classes, which nobody else can name. Equalities, tendons and actuators
+come along where everything they name does; keyframes place the joints that came. Gravity is that of
+the main file, or with <compiler conflict="merge"> that of the part where the main file says none.
 """
 
 from __future__ import annotations
@@ -29,7 +30,12 @@ DEEPEST = 10
 """Models that may stand in one another."""
 
 LONGEST_PREFIX = 100
-SECTIONS = ("tendon", "equality", "actuator")  # in this order: a tendon that came may be named by the others
+# in this order: a tendon that came may be named by the others
+SECTIONS = (
+    "tendon",
+    "equality",
+    "actuator",
+)
 _ASSETS = {"mesh": "mesh", "material": "material", "hfield": "hfield"}
 _KINDS = {"freejoint": "joint"}
 _SIZES = {"free": 7, "ball": 4, "slide": 1, "hinge": 1}
@@ -45,12 +51,15 @@ class _Work:
     def count(self, element: Element, number: int) -> None:
         self.made[0] += number
         if self.made[0] > MOST_ELEMENTS:
-            raise element.error(f"makes more than {MOST_ELEMENTS} elements, with what models attach")
+            raise element.error(
+                f"makes more than {MOST_ELEMENTS} elements, with what models attach"
+            )
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A model to attach from: its document, classes, settings, and the joints with their numbers of coordinates."""
+    """A model to attach from: its document, classes, settings,
+    and the joints with their numbers of coordinates."""
 
     root: Element
     folder: Path
@@ -62,7 +71,8 @@ class _Part:
 def assembled(
     content: bytes | str, source: str, folders: Folders, work: _Work | None = None
 ) -> tuple[Element, CompilerSettings]:
-    """The root of an MJCF text and its settings: includes, attached models and copies in their places, words known."""
+    """The root of an MJCF text and its settings: includes,
+    attached models and copies in their places, words known."""
     tags: set[str] = set()
     root = expanded(content, source, folders, tags)
     check_words(root)
@@ -91,7 +101,9 @@ def _attach_all(root: Element, models: list[Element], folders: Folders, work: _W
         for k, child in enumerate(element.children):
             if child.tag == "attach":
                 attachments += 1
-                element.children[k] = _attached(child, element, root, parts, before, seen, attachments, work)
+                element.children[k] = _attached(
+                    child, element, root, parts, before, seen, attachments, work
+                )
         stack.extend(reversed(element.children))
 
 
@@ -101,7 +113,9 @@ def _read(model: Element, folders: Folders, work: _Work) -> _Part:
     beside = [Path(os.path.dirname(model.source))] if os.path.isabs(model.source) else []
     path = folders.find(name, [*folders.open[:1], *beside, *folders.open[1:]])
     if path is None:
-        raise model.error(f'names "{name[:200]}", and there is no such file below {folders.described}')
+        raise model.error(
+            f'names "{name[:200]}", and there is no such file below {folders.described}'
+        )
     if path in work.above:
         raise model.error(f'attaches from "{name[:200]}", which attaches from this file')
     if len(work.above) >= DEEPEST:
@@ -112,8 +126,17 @@ def _read(model: Element, folders: Folders, work: _Work) -> _Part:
     defaults = Defaults(root)
     bodies = described_bodies(root, defaults, compiler)
     joints = [part.words for body in bodies for part in body.joints]
-    sizes = [7 if each.own.tag == "freejoint" else _SIZES.get(each.text("type", "hinge"), 1) for each in joints]
-    return _Part(root, Path(path).parent, compiler, defaults, tuple(zip([each.own for each in joints], sizes)))
+    sizes = [
+        7 if each.own.tag == "freejoint" else _SIZES.get(each.text("type", "hinge"), 1)
+        for each in joints
+    ]
+    return _Part(
+        root,
+        Path(path).parent,
+        compiler,
+        defaults,
+        tuple(zip([each.own for each in joints], sizes)),
+    )
 
 
 def _attached(
@@ -134,16 +157,25 @@ def _attached(
     if name is None:
         return _attached_self(attach, parent, before, seen, prefix, work)
     if name not in parts:
-        raise attach.error(f'names the model "{name[:60]}", which is no asset{did_you_mean(name, parts)}')
+        raise attach.error(
+            f'names the model "{name[:60]}", which is no asset{did_you_mean(name, parts)}'
+        )
     part = parts[name]
     source = _source(attach, part.root)
     classes = f"{prefix}{number}/"
-    frame = Attached("frame", {}, attach.line, attach.source, parent, [], "", part.settings, part.folder)
+    frame = Attached(
+        "frame", {}, attach.line, attach.source, parent, [], "", part.settings, part.folder
+    )
     frame.attributes["childclass"] = _class_around(source, part.defaults)
     twins = _fill(frame, source, attach, work)
     kept = _names(frame)
     copies = [_copied_section(part.root, tag, kept, root, twins, work) for tag in SECTIONS]
-    wanted = [(section, each) for section in part.root.all("asset") for each in section if each.tag != "model"]
+    wanted = [
+        (section, each)
+        for section in part.root.all("asset")
+        for each in section
+        if each.tag != "model"
+    ]
     copies += [_attached_asset(each, section, root, part) for section, each in wanted]
     copies += [_default_section(part, root)]
     work.count(attach, sum(1 + sum(1 for _ in below(each)) for each in copies))
@@ -151,13 +183,16 @@ def _attached(
         _rename(each, prefix, classes, part.defaults)
     root.children += copies
     _keyframes(root, part, prefix, twins)
-    if settings_of_conflict(root) == "merge" and not any(option.has("gravity") for option in root.all("option")):
+    if settings_of_conflict(root) == "merge" and not any(
+        option.has("gravity") for option in root.all("option")
+    ):
         root.children += [copied(each, root) for each in part.root.all("option")]
     return frame
 
 
 def settings_of_conflict(root: Element) -> str:
-    """What <compiler conflict> says about options of attached models: "warning", "merge" or "error"."""
+    """What <compiler conflict> says about options of attached models: "warning",
+    "merge" or "error"."""
     choices = [each.attributes["conflict"] for each in root.all("compiler") if each.has("conflict")]
     return choices[-1] if choices else "warning"
 
@@ -170,19 +205,24 @@ def _attached_self(
     prefix: str,
     work: _Work,
 ) -> Element:
-    """A part of the file itself once more: classes and assets are shared, bodies and what names them are not."""
+    """A part of the file itself once more: classes and assets are shared,
+    bodies and what names them are not."""
     kinds = [kind for kind in ("body", "frame") if attach.has(kind)]
     if len(kinds) != 1:
         raise attach.error("names no model, expected a body or a frame of this file")
     source = seen.get((kinds[0], attach.text(kinds[0])))
     if source is None:
-        raise attach.error(f'names the {kinds[0]} "{attach.text(kinds[0])[:60]}", which does not stand before it')
+        raise attach.error(
+            f'names the {kinds[0]} "{attach.text(kinds[0])[:60]}", which does not stand before it'
+        )
     above: Element | None = attach.parent
     while above is not None:
         if above is source:
             raise attach.error(f"stands in the {kinds[0]} that it attaches")
         above = above.parent
-    frame = Element("frame", {"childclass": _childclass(source)}, attach.line, attach.source, parent)
+    frame = Element(
+        "frame", {"childclass": _childclass(source)}, attach.line, attach.source, parent
+    )
     _fill(frame, source, attach, work)
     kept = _names(frame)
     for section, children in before:
@@ -196,7 +236,8 @@ def _attached_self(
 
 
 def _source(attach: Element, root: Element) -> Element:
-    """What is attached: a body, a frame, or without either all that stands in the world of the model."""
+    """What is attached: a body, a frame, or without either all that stands in the world of the
+    model."""
     worlds = root.all("worldbody")
     kinds = [kind for kind in ("body", "frame") if attach.has(kind)]
     if len(kinds) > 1:
@@ -210,10 +251,14 @@ def _source(attach: Element, root: Element) -> Element:
         body = Element("body", {"name": "world"}, attach.line, attach.source, root)
         body.children = whole.children
         return body
-    candidates = {each.attributes.get("name", ""): each for each in below(whole) if each.tag == kinds[0]}
+    candidates = {
+        each.attributes.get("name", ""): each for each in below(whole) if each.tag == kinds[0]
+    }
     if name not in candidates:
         near = did_you_mean(name, candidates)
-        raise attach.error(f'names the {kinds[0]} "{name[:60]}", which its model does not have{near}')
+        raise attach.error(
+            f'names the {kinds[0]} "{name[:60]}", which its model does not have{near}'
+        )
     return candidates[name]
 
 
@@ -253,7 +298,12 @@ def _that_came(rows: list[Element], kept: set[tuple[str, str]], tag: str) -> Ite
     """Rows of a section of which everything they name came along."""
     for row in rows:
         parts = [row, *below(row)]
-        named = [(REFERENCES[w], v) for part in parts for w, v in part.attributes.items() if w in REFERENCES]
+        named = [
+            (REFERENCES[w], v)
+            for part in parts
+            for w, v in part.attributes.items()
+            if w in REFERENCES
+        ]
         if all(each in kept for each in named):
             if tag == "tendon" and row.attributes.get("name"):
                 kept.add(("tendon", row.attributes["name"]))
@@ -261,7 +311,12 @@ def _that_came(rows: list[Element], kept: set[tuple[str, str]], tag: str) -> Ite
 
 
 def _copied_section(
-    source: Element, tag: str, kept: set[tuple[str, str]], root: Element, twins: dict[int, Element], work: _Work
+    source: Element,
+    tag: str,
+    kept: set[tuple[str, str]],
+    root: Element,
+    twins: dict[int, Element],
+    work: _Work,
 ) -> Element:
     section = Element(tag, {}, source.line, source.source, root)
     rows = [row for each in source.all(tag) for row in each]
@@ -273,7 +328,8 @@ def _copied_section(
 
 
 def _attached_asset(asset: Element, around: Element, root: Element, part: _Part) -> Element:
-    """A section with one asset of a part: meshes of nested parts keep their own folder and settings."""
+    """A section with one asset of a part: meshes of nested parts keep their own folder and
+    settings."""
     known, folder = part.settings, part.folder
     if isinstance(around, Attached) and around.settings is not None and around.folder is not None:
         known, folder = around.settings, around.folder
@@ -289,7 +345,17 @@ def _attached_asset(asset: Element, around: Element, root: Element, part: _Part)
 
 def _default_section(part: _Part, root: Element) -> Element:
     """The classes of a part below one of their own, which inherits from nobody."""
-    top = Attached("default", {"class": MAIN}, part.root.line, part.root.source, root, [], "", part.settings, None)
+    top = Attached(
+        "default",
+        {"class": MAIN},
+        part.root.line,
+        part.root.source,
+        root,
+        [],
+        "",
+        part.settings,
+        None,
+    )
     for section in part.root.all("default"):
         if isinstance(section, Attached):  # classes of a part within the part
             top.children.append(copied(section, top))
@@ -299,7 +365,8 @@ def _default_section(part: _Part, root: Element) -> Element:
 
 
 def _rename(top: Element, prefix: str, classes: str, defaults: Defaults) -> None:
-    """Put the prefix before every name and reference, and give classes names that no file can write."""
+    """Put the prefix before every name and reference,
+    and give classes names that no file can write."""
     for each in (top, *below(top)):
         words = each.attributes
         for word in ("class", "childclass"):
@@ -324,7 +391,8 @@ def _rename_all(top: Element, prefix: str, references: dict[str, str]) -> None:
 
 
 def _keyframes(root: Element, part: _Part, prefix: str, twins: dict[int, Element]) -> None:
-    """The keyframes of a part, as numbers of the joints that came; all others stand at their reference."""
+    """The keyframes of a part, as numbers of the joints that came;
+    all others stand at their reference."""
     keys = [key for section in part.root.all("keyframe") for key in section.all("key")]
     section = Element("keyframe", {}, part.root.line, part.root.source, root)
     total = sum(size for _, size in part.joints)
@@ -340,6 +408,8 @@ def _keyframes(root: Element, part: _Part, prefix: str, twins: dict[int, Element
                 at += size
         came = tuple((twins[id(joint)], q) for joint, q in places if id(joint) in twins)
         words = {"name": prefix + key.attributes["name"]} if key.attributes.get("name") else {}
-        section.children.append(Attached("key", words, key.line, key.source, section, [], "", None, None, came))
+        section.children.append(
+            Attached("key", words, key.line, key.source, section, [], "", None, None, came)
+        )
     if section.children:
         root.children.append(section)

@@ -14,7 +14,8 @@ from linkwork.formats.xml import Element
 class Attached(Element):
     """A frame, a section of classes or assets, or a keyframe of a model that another one attaches.
 
-    settings   what <compiler> of its own file says: units of angles, where meshes lie, how mass is inferred
+    settings   what <compiler> of its own file says: units of angles, where meshes lie, how mass is
+               inferred
     folder     where its own file lies
     places     of a keyframe: (joint, its numbers in MuJoCo's order) of each joint that was attached
     """
@@ -24,8 +25,11 @@ class Attached(Element):
     places: tuple[tuple[Element, tuple[float, ...]], ...] = field(default=(), repr=False)
 
 
-def copied(element: Element, parent: Element | None, twins: dict[int, Element] | None = None) -> Element:
-    """A copy of an element and all that stands in it; `twins` gets id of each original -> its copy."""
+def copied(
+    element: Element, parent: Element | None, twins: dict[int, Element] | None = None
+) -> Element:
+    """A copy of an element and all that stands in it; `twins` gets id of each original -> its
+    copy."""
     top: Element | None = None
     stack = [(element, parent)]
     while stack:
@@ -48,7 +52,18 @@ def twin(original: Element, parent: Element | None) -> Element:
     words = dict(original.attributes)
     if isinstance(original, Attached):
         settings, folder, places = original.settings, original.folder, original.places
-        return Attached(original.tag, words, original.line, original.source, parent, [], "", settings, folder, places)
+        return Attached(
+            original.tag,
+            words,
+            original.line,
+            original.source,
+            parent,
+            [],
+            "",
+            settings,
+            folder,
+            places,
+        )
     return Element(original.tag, words, original.line, original.source, parent)
 
 

@@ -1,4 +1,5 @@
-"""Bodies: the tree of a file flattened, with names for all, frames resolved and default classes found."""
+"""Bodies: the tree of a file flattened, with names for all,
+frames resolved and default classes found."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ MOST_BODIES = 10_000
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A joint, geom, site or inertial with T_body_frame of the frames around it, and the settings of its file."""
+    """A joint, geom, site or inertial with T_body_frame of the frames around it,
+    and the settings of its file."""
 
     words: Words
     around: Placement
@@ -28,7 +30,8 @@ class Part:
 
 @dataclass(slots=True)
 class Described:
-    """A body as the file gives it. T_parent_body is that of the body when its joints are at their reference."""
+    """A body as the file gives it. T_parent_body is that of the body when its joints are at their
+    reference."""
 
     name: str
     element: Element
@@ -59,13 +62,17 @@ class Names:
         return name
 
 
-def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettings) -> list[Described]:
-    """Every body depth first in the order of the file, as MuJoCo numbers them; the world is the first one."""
+def described_bodies(
+    root: Element, defaults: Defaults, settings: CompilerSettings
+) -> list[Described]:
+    """Every body depth first in the order of the file, as MuJoCo numbers them;
+    the world is the first one."""
     names = Names(_given_names(root))
     world = Described(WORLD, root, None, settings)
     described = [world]
     for section in root.all("worldbody"):
-        # (element, its body, T_body_frame of the frames it stands in, class around it, settings of its file)
+        # (element, its body, T_body_frame of the frames it stands in, class around it, settings of
+        # its file)
         stack: list[tuple[Element, Described, Placement, str | None, CompilerSettings]]
         stack = [(child, world, HERE, None, settings) for child in reversed(section.children)]
         while stack:
@@ -78,7 +85,9 @@ def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettin
                 T = around @ placement(Words(element), here)
                 if tag == "body":
                     if len(described) > MOST_BODIES:
-                        raise element.error(f"is one too many: more than {MOST_BODIES} bodies are not read")
+                        raise element.error(
+                            f"is one too many: more than {MOST_BODIES} bodies are not read"
+                        )
                     name = element.attributes.get("name") or names.free(f"body_{len(described)}")
                     body.children += 1
                     body = Described(name, element, None if body is world else body.name, here, T)
@@ -87,7 +96,12 @@ def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettin
                 for child in reversed(element.children):
                     stack.append((child, body, T, childclass, here))
             else:
-                _add(body, element, Part(defaults.words(element, inherited), around, here), body is world)
+                _add(
+                    body,
+                    element,
+                    Part(defaults.words(element, inherited), around, here),
+                    body is world,
+                )
     return described
 
 

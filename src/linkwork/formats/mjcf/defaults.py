@@ -12,21 +12,28 @@ MAIN = "main"
 
 
 class Defaults:
-    """The classes of a file: main, and the classes nested in it, each with its own elements on top of its parent's.
+    """The classes of a file: main, and the classes nested in it,
+    each with its own elements on top of its parent's.
 
-    Several <default> at the top level are one main; what a later one says does not reach classes of an earlier one.
+    Several <default> at the top level are one main; what a later one says does not reach classes of
+    an earlier one.
     """
 
     def __init__(self, root: Element) -> None:
         self.parents: dict[str, str | None] = {MAIN: None}
         self.sections: dict[str, list[Element]] = {MAIN: []}
-        self.seen: dict[str, int] = {}  # how many sections of main a class inherits from: those up to its own
+        # how many sections of main a class inherits from: those up to its own
+        self.seen: dict[str, int] = {}
         for top in root.all("default"):
-            if isinstance(top, Attached):  # classes of another model, which inherit nothing from this one
+            # classes of another model, which inherit nothing from this one
+            if isinstance(top, Attached):
                 self._add_nested([(top, None)])
                 continue
             if top.text("class", MAIN) != MAIN:
-                raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
+                raise top.error(
+                    f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the '
+                    "top level"
+                )
             self._collect(top)
         self._inherited: dict[tuple[str | tuple[str, ...], str], Inherited] = {}
         self._handed: dict[tuple[str | tuple[str, ...], str, int], tuple[Inherited, int]] = {}
@@ -47,7 +54,8 @@ class Defaults:
             waiting.extend((child, name) for child in reversed(section.all("default")))
 
     def words(self, element: Element, childclass: str | None = None) -> Words:
-        """The element with its class (its own, or that of the bodies and frames around it, or main) behind it."""
+        """The element with its class (its own, or that of the bodies and frames around it, or main)
+        behind it."""
         named = self.named(element, "class") or childclass or MAIN
         return Words(element, self.inherited(element.tag, named))
 
@@ -67,11 +75,14 @@ class Defaults:
         name = element.attributes.get(attribute)
         if name is not None and name not in self.sections:
             near = did_you_mean(name, self.sections)
-            raise element.error(f'has {attribute}="{name[:60]}", and there is no such default class{near}')
+            raise element.error(
+                f'has {attribute}="{name[:60]}", and there is no such default class{near}'
+            )
         return name
 
     def inherited(self, tags: str | tuple[str, ...], name: str) -> Inherited:
-        """What a class and those around it hand down to elements of a tag; every section is looked through once."""
+        """What a class and those around it hand down to elements of a tag;
+        every section is looked through once."""
         known = self._inherited.get((tags, name))
         if known is not None:
             return known

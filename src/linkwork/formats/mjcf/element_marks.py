@@ -1,4 +1,5 @@
-"""Elements as text: closed-loop elements that MJCF says in several rows, kept whole in a mark and read back from it."""
+"""Elements as text: closed-loop elements that MJCF says in several rows,
+kept whole in a mark and read back from it."""
 
 from __future__ import annotations
 
@@ -15,11 +16,19 @@ from linkwork.model.number import Matrix, Number, Vector
 KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(loops.LinearActuator, loops.Gear, loops.Belt, loops.Differential, loops.Spring, loops.Damper),
+        *(
+            loops.LinearActuator,
+            loops.Gear,
+            loops.Belt,
+            loops.Differential,
+            loops.Spring,
+            loops.Damper,
+        ),
         *(loops.Bar, loops.Slider, loops.LoopClosure, loops.Share, loops.Stiffness),
     )
 }
-"""Elements that a mark may hold; couplings and springs about joints have rows of MJCF that say all of them."""
+"""Elements that a mark may hold; couplings and springs about joints have rows of MJCF that say all
+of them."""
 
 _EXPECTED: dict[Any, Callable[[Any], bool]] = {
     str: lambda x: isinstance(x, str),
@@ -30,11 +39,14 @@ _EXPECTED: dict[Any, Callable[[Any], bool]] = {
     Number: lambda x: _is_number(x),
     Vector: lambda x: _are_numbers(x, 3),
     Vector | None: lambda x: x is None or _are_numbers(x, 3),
-    Matrix: lambda x: isinstance(x, tuple) and len(x) == 3 and all(_are_numbers(row, 3) for row in x),
+    Matrix: lambda x: (
+        isinstance(x, tuple) and len(x) == 3 and all(_are_numbers(row, 3) for row in x)
+    ),
     tuple[str, ...]: lambda x: isinstance(x, tuple) and all(isinstance(each, str) for each in x),
     tuple[Number, ...]: lambda x: isinstance(x, tuple) and all(map(_is_number, x)),
     tuple[tuple[Number, ...], ...]: lambda x: (
-        isinstance(x, tuple) and all(isinstance(row, tuple) and all(map(_is_number, row)) for row in x)
+        isinstance(x, tuple)
+        and all(isinstance(row, tuple) and all(map(_is_number, row)) for row in x)
     ),
     tuple[tuple[str, Number], ...]: lambda x: isinstance(x, tuple) and all(map(_is_term, x)),
 }
@@ -61,7 +73,11 @@ def _plain(value: Any) -> Any:
         return {"body": value.body, "position": _plain(value.position), "name": value.name}
     if is_dataclass(value):
         values = {each.name: getattr(value, each.name) for each in fields(value)}
-        changed = {each.name: values[each.name] for each in fields(value) if values[each.name] != each.default}
+        changed = {
+            each.name: values[each.name]
+            for each in fields(value)
+            if values[each.name] != each.default
+        }
         return {"element": type(value).__name__, **{name: _plain(x) for name, x in changed.items()}}
     if isinstance(value, (tuple, list)):
         return [_plain(each) for each in value]

@@ -1,6 +1,8 @@
-"""Equalities: connect and weld as loop closures, linear joint equalities as mimic or coupling, the others carried.
+"""Equalities: connect and weld as loop closures, linear joint equalities as mimic or coupling,
+the others carried.
 
-MuJoCo holds its equalities softly (solref, solimp); linkwork's elements are exact, and the softness is left out.
+MuJoCo holds its equalities softly (solref, solimp); linkwork's elements are exact, and the softness
+is left out.
 """
 
 from __future__ import annotations
@@ -34,11 +36,13 @@ _IDENTITY = (0.0, 1.0, 0.0, 0.0, 0.0)
 class Mechanism:
     """What an equality can name.
 
-    poses        T_world_body at MuJoCo's reference qpos0, by the file's name of the body, the world included
+    poses        T_world_body at MuJoCo's reference qpos0, by the file's name of the body, the world
+                 included
     sites        name -> (body, T_body_site)
     references   joint of one coordinate -> its reference
     tendons      fixed tendon -> ((joint, coefficient), ...)
-    ends         sites that linkwork wrote for the ends of closures, which have no names in the model
+    ends         sites that linkwork wrote for the ends of closures, which have no names in the
+                 model
     """
 
     poses: Mapping[str, Placement]
@@ -66,12 +70,15 @@ def equalities(
     names: Names,
     passed: Passed,
 ) -> Equalities:
-    """`follow`: a joint equality y - y0 = a0 + a1 (x - x0) makes y mimic x, unless y follows already or in a circle.
+    """`follow`: a joint equality y - y0 = a0 + a1 (x - x0) makes y mimic x,
+    unless y follows already or in a circle.
 
     names   what is taken already: an equality without a name gets a free one
     """
     results = Equalities()
-    taken = [each.attributes.get("name", "") for section in root.all("equality") for each in section]
+    taken = [
+        each.attributes.get("name", "") for section in root.all("equality") for each in section
+    ]
     names.taken.update(taken)
     results.elements += marks.elements
     for element in (each for section in root.all("equality") for each in section):
@@ -87,9 +94,13 @@ def equalities(
             case "connect" | "weld":
                 closure = (_connect if element.tag == "connect" else _weld)(words, name, mechanism)
                 dependent = marks.dependent.get(name, ())
-                results.elements.append(replace(closure, dependent=dependent) if dependent else closure)
+                results.elements.append(
+                    replace(closure, dependent=dependent) if dependent else closure
+                )
             case "joint":
-                _joint(words, name, mechanism, follow and name not in marks.couplings, results, passed)
+                _joint(
+                    words, name, mechanism, follow and name not in marks.couplings, results, passed
+                )
             case "tendon" if (coupling := _tendon(words, name, mechanism)) is not None:
                 results.elements.append(coupling)
             case _:
@@ -101,7 +112,9 @@ def equalities(
 def as_carried(section: str, words: Words, name: str, *parts: Carried) -> Carried:
     """An element with all that it inherits."""
     resolved = _NOT_CARRIED.get(section, ("class", "name"))
-    attributes = tuple((word, text) for word, text in words.attributes.items() if word not in resolved)
+    attributes = tuple(
+        (word, text) for word, text in words.attributes.items() if word not in resolved
+    )
     return Carried(f"mjcf {section} {words.own.tag}".rstrip(), name, attributes, parts)
 
 
@@ -117,12 +130,15 @@ def _connect(words: Words, name: str, mechanism: Mechanism) -> loops.LoopClosure
 
 
 def _weld(words: Words, name: str, mechanism: Mechanism) -> loops.LoopClosure:
-    """Both frames coincide; relpose is T_body1_body2, with a zero quaternion that of the reference; anchor in body2."""
+    """Both frames coincide; relpose is T_body1_body2, with a zero quaternion that of the reference;
+    anchor in body2."""
     turning = words.number("torquescale", 1.0) != 0.0
     directions = loops.WELD_DIRECTIONS if turning else loops.WELD_DIRECTIONS[:3]
     if words.has("site1") or words.has("site2"):
         (first, R1), (second, R2) = (_site(words, each, mechanism) for each in ("site1", "site2"))
-        return loops.LoopClosure(name, "weld", first, second, rotation=R1, second_rotation=R2, directions=directions)
+        return loops.LoopClosure(
+            name, "weld", first, second, rotation=R1, second_rotation=R2, directions=directions
+        )
     body1, body2 = (_body(words, each, mechanism) for each in ("body1", "body2"))
     x, y, z, qw, qx, qy, qz = words.numbers("relpose", 7, (0.0,) * 7)
     if qw * qw + qx * qx + qy * qy + qz * qz < SHORTEST:
@@ -131,30 +147,44 @@ def _weld(words: Words, name: str, mechanism: Mechanism) -> loops.LoopClosure:
         T12 = Placement(from_quaternion((qx, qy, qz, qw)), (x, y, z))
     anchor = position(words, "anchor")
     first, second = _point(body1, T12.at(anchor)), _point(body2, anchor)
-    return loops.LoopClosure(name, "weld", first, second, rotation=T12.rotation, directions=directions)
+    return loops.LoopClosure(
+        name, "weld", first, second, rotation=T12.rotation, directions=directions
+    )
 
 
-def _joint(words: Words, name: str, mechanism: Mechanism, follow: bool, results: Equalities, passed: Passed) -> None:
+def _joint(
+    words: Words, name: str, mechanism: Mechanism, follow: bool, results: Equalities, passed: Passed
+) -> None:
     a0, a1, *higher = words.overlaid("polycoef", _IDENTITY)
     joint1, ref1 = _scalar_joint(words, "joint1", mechanism)
     if not words.text("joint2", "") or any(higher):
         results.carried.append(as_carried("equality", words, name))
-        what = "a polynomial of higher degree" if words.text("joint2", "") else "about one joint alone"
+        what = (
+            "a polynomial of higher degree" if words.text("joint2", "") else "about one joint alone"
+        )
         passed.remark(f'equality joint "{name}" is {what}: it is carried but holds nothing')
         return
     joint2, ref2 = _scalar_joint(words, "joint2", mechanism)
     offset = ref1 + a0 - a1 * ref2
-    if follow and a1 and joint1 not in results.mimic and not _leads_to(results.mimic, joint2, joint1):
+    if (
+        follow
+        and a1
+        and joint1 not in results.mimic
+        and not _leads_to(results.mimic, joint2, joint1)
+    ):
         results.mimic[joint1] = Mimic(joint2, a1, offset)
     else:
         results.elements.append(loops.Coupling(name, ((joint1, 1.0), (joint2, -a1)), offset))
 
 
 def _tendon(words: Words, name: str, mechanism: Mechanism) -> loops.Coupling | None:
-    """Fixed tendons: L1 - L1_0 = a0 + a1 (L2 - L2_0) with L = sum of coefficient * q is linear in the joints."""
+    """Fixed tendons: L1 - L1_0 = a0 + a1 (L2 - L2_0) with L = sum of coefficient * q is linear in
+    the joints."""
     a0, a1, *higher = words.overlaid("polycoef", _IDENTITY)
     first, second = words.text("tendon1"), words.text("tendon2", "")
-    if first not in mechanism.tendons or (second and (any(higher) or second not in mechanism.tendons)):
+    if first not in mechanism.tendons or (
+        second and (any(higher) or second not in mechanism.tendons)
+    ):
         return None
     terms = dict.fromkeys((joint for joint, _ in mechanism.tendons[first]), 0.0)
     for joint, coefficient in mechanism.tendons[first]:
@@ -162,7 +192,9 @@ def _tendon(words: Words, name: str, mechanism: Mechanism) -> loops.Coupling | N
     for joint, coefficient in mechanism.tendons[second] if second else ():
         terms[joint] = terms.get(joint, 0.0) - a1 * coefficient
     kept = tuple((joint, c) for joint, c in terms.items() if c)
-    return loops.Coupling(name, kept, a0 + sum(c * mechanism.references[joint] for joint, c in kept))
+    return loops.Coupling(
+        name, kept, a0 + sum(c * mechanism.references[joint] for joint, c in kept)
+    )
 
 
 def _leads_to(mimic: Mapping[str, Mimic], joint: str, end: str) -> bool:
@@ -179,7 +211,9 @@ def _body(words: Words, attribute: str, mechanism: Mechanism) -> str:
     return name
 
 
-def _site(words: Words, attribute: str, mechanism: Mechanism) -> tuple[loops.Point, tuple[Vector, Vector, Vector]]:
+def _site(
+    words: Words, attribute: str, mechanism: Mechanism
+) -> tuple[loops.Point, tuple[Vector, Vector, Vector]]:
     name = words.text(attribute)
     if name not in mechanism.sites:
         near = did_you_mean(name, mechanism.sites)
@@ -196,5 +230,7 @@ def _scalar_joint(words: Words, attribute: str, mechanism: Mechanism) -> tuple[s
     name = words.text(attribute)
     if name not in mechanism.references:
         near = did_you_mean(name, mechanism.references)
-        raise words.error(f'names the joint "{name[:60]}", which is no hinge or slide of this file{near}')
+        raise words.error(
+            f'names the joint "{name[:60]}", which is no hinge or slide of this file{near}'
+        )
     return name, mechanism.references[name]

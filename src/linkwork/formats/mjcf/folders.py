@@ -11,9 +11,11 @@ from linkwork.formats.files import file_name
 
 
 class Folders:
-    """The folder of a description (None: it came as text) and the further folders its reader was given.
+    """The folder of a description (None: it came as text) and the further folders its reader was
+    given.
 
-    Includes and meshes are opened only where their real path, symbolic links followed, lies below one of them.
+    Includes and meshes are opened only where their real path, symbolic links followed, lies below
+    one of them.
     """
 
     def __init__(self, base: Path | None, further: Sequence[str | os.PathLike[str]] = ()) -> None:
@@ -26,17 +28,21 @@ class Folders:
         self._real = [os.path.realpath(each) for each in self.open]
 
     def beside(self, base: Path) -> Folders:
-        """The same open folders, seen from another base within them: the place of a model that is attached."""
+        """The same open folders, seen from another base within them:
+        the place of a model that is attached."""
         folders = Folders(None, self.open)
         folders.base, folders.open, folders._real = base, [base, *self.open], self._real
         return folders
 
     def find(self, name: str, among: Sequence[Path]) -> str | None:
-        """The real path of the first file of that name in these folders that lies below an open one, or None."""
+        """The real path of the first file of that name in these folders that lies below an open
+        one, or None."""
         candidates = [name] if os.path.isabs(name) else [os.path.join(each, name) for each in among]
         try:
             paths = map(os.path.realpath, candidates)
-            return next((path for path in paths if self._is_below(path) and os.path.isfile(path)), None)
+            return next(
+                (path for path in paths if self._is_below(path) and os.path.isfile(path)), None
+            )
         except (OSError, ValueError):  # a name no file can have: too long, a null character
             return None
 

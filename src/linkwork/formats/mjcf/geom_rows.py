@@ -1,4 +1,5 @@
-"""Shapes as geoms: what is drawn in group 2, what collides in group 3, what does both in group 0."""
+"""Shapes as geoms: what is drawn in group 2, what collides in group 3, what does both in group
+0."""
 
 from __future__ import annotations
 
@@ -18,10 +19,11 @@ _STL_HEADER = 84
 
 
 class GeomRows:
-    """Geoms of the bodies, and the meshes they need; `lost` counts shapes that MuJoCo could not load, `why` says why.
+    """Geoms of the bodies, and the meshes they need;
+    `lost` counts shapes that MuJoCo could not load, `why` says why.
 
-    converted   folder for meshes of kinds that MuJoCo does not load: they become STL there (`made`: path -> content,
-                for who writes the file); None: they are lost
+    converted   folder for meshes of kinds that MuJoCo does not load: they become STL there
+                (`made`: path -> content, for who writes the file); None: they are lost
     """
 
     def __init__(self, folder: Path | None, converted: Path | None = None) -> None:
@@ -64,7 +66,9 @@ class GeomRows:
                 size = numbers((shape.size[0], shape.size[1] / 2))
             case "mesh" if shape.mesh and (file := self._loadable(shape.mesh)) is not None:
                 mesh = self._asset(replace(shape, mesh=file))
-        if (size is None and mesh is None) or (size is not None and not all(x > 0 for x in shape.size)):
+        if (size is None and mesh is None) or (
+            size is not None and not all(x > 0 for x in shape.size)
+        ):
             self.lost += 1
             return None
         return element(

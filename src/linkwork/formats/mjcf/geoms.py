@@ -27,7 +27,8 @@ _WEIGHING = frozenset(("mass", "density", "shellinertia"))
 _TOUCHING = frozenset(("contype", "conaffinity"))
 _SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 _DRAWN_GROUPS = (0, 1, 2)
-"""The groups of geoms that MuJoCo's viewer shows when nothing is chosen; collision shapes usually stand in 3."""
+"""The groups of geoms that MuJoCo's viewer shows when nothing is chosen;
+collision shapes usually stand in 3."""
 
 
 class Geom:
@@ -38,7 +39,9 @@ class Geom:
 
     __slots__ = ("_placed", "around", "assets", "group", "is_fitted", "kind", "settings", "words")
 
-    def __init__(self, words: Words, around: Placement, settings: CompilerSettings, assets: Assets) -> None:
+    def __init__(
+        self, words: Words, around: Placement, settings: CompilerSettings, assets: Assets
+    ) -> None:
         self.words, self.around, self.settings, self.assets = words, around, settings, assets
         self.kind = words.choice("type", GEOM_TYPES, "sphere")
         self.group = words.whole("group", 0)
@@ -60,7 +63,9 @@ class Geom:
             return T @ placement(words, self.settings) @ T_file_geom, self._checked(size)
         if words.has("fromto"):
             if self.kind not in ("capsule", "cylinder", "ellipsoid", "box"):
-                raise words.holder("fromto").error(f"has fromto and is a {self.kind}, expected capsule, cylinder, box")
+                raise words.holder("fromto").error(
+                    f"has fromto and is a {self.kind}, expected capsule, cylinder, box"
+                )
             T_frame_geom, half = between(words)
             size = (x, half, z) if self.kind in ("capsule", "cylinder") else (x, x, half)
             return T @ T_frame_geom, self._checked(size)
@@ -73,7 +78,9 @@ class Geom:
         for extent in size[:needed]:
             if not 0.0 < extent < math.inf:
                 sizes = " ".join(f"{s:g}" for s in size[:needed])
-                raise self.words.error(f'is a {self.kind} of size "{sizes}", expected {needed} positive numbers')
+                raise self.words.error(
+                    f'is a {self.kind} of size "{sizes}", expected {needed} positive numbers'
+                )
         return size
 
     # weight
@@ -84,21 +91,33 @@ class Geom:
         return self.settings.groups[0] <= self.group <= self.settings.groups[1]
 
     def matter(self) -> MassProperties:
-        """Its mass properties in body axes, from `mass`, or `density` times its volume (of a shell: its area)."""
+        """Its mass properties in body axes, from `mass`,
+        or `density` times its volume (of a shell: its area)."""
         words = self.words
         mass, density, has_mass = 0.0, WATER, False
         if not words.has_none_of(_WEIGHING):
-            mass, density, has_mass = words.number("mass", 0.0), words.number("density", WATER), words.has("mass")
+            mass, density, has_mass = (
+                words.number("mass", 0.0),
+                words.number("density", WATER),
+                words.has("mass"),
+            )
             if mass < 0.0 or density < 0.0:
-                raise words.error(f"has mass {mass:g} and density {density:g}, expected numbers that are not negative")
+                raise words.error(
+                    f"has mass {mass:g} and density {density:g}, expected numbers that are not "
+                    "negative"
+                )
         if self.kind == "plane" or (mass if has_mass else density) == 0.0:
             return MassProperties()
         if self.kind == "sdf":
-            raise words.error("is a signed distance field, whose mass only MuJoCo's plugin knows; give it mass=0")
+            raise words.error(
+                "is a signed distance field, whose mass only MuJoCo's plugin knows; give it mass=0"
+            )
         shell = words.flag("shellinertia", False)
         if self.kind == "mesh":
             if shell:
-                raise words.holder("shellinertia").error('has shellinertia; give its mesh inertia="shell" instead')
+                raise words.holder("shellinertia").error(
+                    'has shellinertia; give its mesh inertia="shell" instead'
+                )
             return self._mesh_matter(mass, density)
         T, size = self.placed
         try:
@@ -119,13 +138,18 @@ class Geom:
         self.assets.mesh(self.words.text("mesh"), self.words)
         integrals = self.assets.integrals(self.words.text("mesh"))
         mass = mass if self.words.has("mass") else density * integrals.content
-        xx, xy, xz, yy, yz, zz = (mass * float(integrals.inertia[i, j]) for i in range(3) for j in range(i, 3))
+        xx, xy, xz, yy, yz, zz = (
+            mass * float(integrals.inertia[i, j]) for i in range(3) for j in range(i, 3)
+        )
         inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
         c = integrals.center
-        return MassProperties(mass, (float(c[0]), float(c[1]), float(c[2])), inertia).seen_from(self.placed[0])
+        return MassProperties(mass, (float(c[0]), float(c[1]), float(c[2])), inertia).seen_from(
+            self.placed[0]
+        )
 
     def _fit(self) -> tuple[Placement, Vector]:
-        """T_file_geom and the sizes that fit the mesh: those of its inertia box, or of the box around its vertices."""
+        """T_file_geom and the sizes that fit the mesh: those of its inertia box,
+        or of the box around its vertices."""
         name = self.words.text("mesh")
         self.assets.mesh(name, self.words)
         integrals = self.assets.integrals(name)
@@ -161,7 +185,8 @@ class Geom:
         return bool(words.whole("contype", 1) or words.whole("conaffinity", 1))
 
     def shape(self) -> Shape | None:
-        """What can be drawn of it; planes, height fields, ellipsoids and meshes without a file cannot."""
+        """What can be drawn of it; planes, height fields,
+        ellipsoids and meshes without a file cannot."""
         name, color = self.words.own.attributes.get("name") or None, self.assets.color(self.words)
         if self.kind == "mesh":
             mesh = self.assets.mesh(self.words.text("mesh"), self.words)
@@ -176,7 +201,13 @@ class Geom:
         if self.is_fitted and not self._mesh_is_there():
             return None
         T, (a, b, c) = self.placed
-        size = (a,) if self.kind == "sphere" else (2 * a, 2 * b, 2 * c) if self.kind == "box" else (a, 2 * b)
+        size = (
+            (a,)
+            if self.kind == "sphere"
+            else (2 * a, 2 * b, 2 * c)
+            if self.kind == "box"
+            else (a, 2 * b)
+        )
         return Shape(self.kind, size, T, color, None, name)
 
     def _mesh_is_there(self) -> bool:
@@ -203,7 +234,8 @@ def _of_inertia_box(kind: str, half: np.ndarray) -> Vector:
 
 
 def _around(kind: str, seen: np.ndarray) -> Vector:
-    """Sizes of a shape that reaches as far as the box around vertices (n, 3), seen from its middle."""
+    """Sizes of a shape that reaches as far as the box around vertices (n, 3), seen from its
+    middle."""
     a, b, c = (float(x) for x in np.abs(seen).max(axis=0))
     match kind:
         case "sphere":

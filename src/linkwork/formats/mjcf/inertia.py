@@ -1,4 +1,5 @@
-"""Mass properties of the bodies: given, inferred from geoms, bounded, balanced and scaled as the compiler says."""
+"""Mass properties of the bodies: given, inferred from geoms, bounded,
+balanced and scaled as the compiler says."""
 
 from __future__ import annotations
 
@@ -22,12 +23,15 @@ _NOTHING = MassProperties()
 def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None:
     """Those of a body in its axes, or None where the file says nothing about them.
 
-    An <inertial> counts, unless inertiafromgeom="true" and there are geoms to infer from; without one mass is inferred
-    unless that is "false". Then MuJoCo's bounds; then A + B >= C, restored by `balanceinertia` alone.
+    An <inertial> counts, unless inertiafromgeom="true" and there are geoms to infer from; without
+    one mass is inferred unless that is "false". Then MuJoCo's bounds; then A + B >= C, restored by
+    `balanceinertia` alone.
     """
     settings = body.settings
     weighing = [geom for geom in geoms if geom.weighs]
-    infer = settings.inertia_from_geoms == "true" or (settings.inertia_from_geoms == "auto" and body.inertial is None)
+    infer = settings.inertia_from_geoms == "true" or (
+        settings.inertia_from_geoms == "auto" and body.inertial is None
+    )
     matter: MassProperties | None = None
     if infer and weighing:
         matter = _NOTHING
@@ -36,7 +40,8 @@ def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None
     elif body.inertial is not None:
         matter = _given(body.inertial)
     if settings.least_mass or settings.least_inertia:
-        # MuJoCo takes the body's own pos, seen in its own axes, as the centre of a body without any mass properties.
+        # MuJoCo takes the body's own pos, seen in its own axes,
+        # as the centre of a body without any mass properties.
         matter = _bounded(matter or MassProperties(com=position(Words(body.element))), settings)
     if settings.balance and matter is not None:
         matter = _balanced(matter)
@@ -46,12 +51,16 @@ def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None
 
 
 def scaled_to(total: float, bodies: dict[str, MassProperties]) -> dict[str, MassProperties]:
-    """All masses and inertias times one number, so that the masses sum to `total` (settotalmass); 0 leaves them."""
+    """All masses and inertias times one number, so that the masses sum to `total` (settotalmass);
+    0 leaves them."""
     present = sum(matter.mass for matter in bodies.values())
     if not total or not present:
         return bodies
     factor = total / present
-    return {name: replace(m, mass=factor * m.mass, inertia=_times(factor, m.inertia)) for name, m in bodies.items()}
+    return {
+        name: replace(m, mass=factor * m.mass, inertia=_times(factor, m.inertia))
+        for name, m in bodies.items()
+    }
 
 
 def _given(part: Part) -> MassProperties:
@@ -71,7 +80,9 @@ def _given(part: Part) -> MassProperties:
         inertia = ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
         T = Placement(rotation(words, part.settings), (center[0], center[1], center[2]))
         if min(x, y, z) < 0.0:
-            raise words.error(f"has diaginertia {x:g} {y:g} {z:g}, expected moments that are not negative")
+            raise words.error(
+                f"has diaginertia {x:g} {y:g} {z:g}, expected moments that are not negative"
+            )
     if mass < 0.0:
         raise words.error(f"has mass {mass:g}, expected a number that is not negative")
     return MassProperties(mass, ZERO, inertia).seen_from(part.around @ T)

@@ -1,13 +1,16 @@
-"""Joints of a body: MJCF puts several in one body, each with an anchor and a reference; linkwork makes them a chain.
+"""Joints of a body: MJCF puts several in one body, each with an anchor and a reference;
+linkwork makes them a chain.
 
-With T0 the placement of the body, a joint k with anchor p_k, axis a_k and reference r_k (all in body axes)
+With T0 the placement of the body, a joint k with anchor p_k, axis a_k and reference r_k
+(all in body axes)
 
     T_parent_body = T0 M_1(q_1 - r_1) M_2(q_2 - r_2) ...
 
-where M_k(x) turns by x about a_k through p_k, or shifts by x a_k; and M_k(q - r) = M_k(-r) M_k(q). Between two joints
-stands a massless body whose frame G_k (seen from the body, all joints at their references) has its origin on the axis
-of joint k; the joint's placement is G_(k-1)^-1 M_k(-r_k) G_k. The last joint carries the body itself if its axis runs
-through the body's origin, else a fixed joint follows.
+where M_k(x) turns by x about a_k through p_k, or shifts by x a_k; and M_k(q - r) = M_k(-r) M_k(q).
+Between two joints stands a massless body whose frame G_k (seen from the body, all joints at their
+references) has its origin on the axis of joint k; the joint's placement is G_(k-1)^-1 M_k(-r_k)
+G_k. The last joint carries the body itself if its axis runs through the body's origin, else a fixed
+joint follows.
 """
 
 from __future__ import annotations
@@ -40,14 +43,16 @@ _ON_AXIS = 1e-15
 
 @dataclass(frozen=True)
 class Between:
-    """A massless body between two joints: its name and G, its frame seen from the body that the chain ends in."""
+    """A massless body between two joints: its name and G,
+    its frame seen from the body that the chain ends in."""
 
     name: str
     frame: Placement
 
 
 class Chain(NamedTuple):
-    """What the joints of one body become; `reference` is MuJoCo's qpos0 of each moving joint, in linkwork's order."""
+    """What the joints of one body become; `reference` is MuJoCo's qpos0 of each moving joint,
+    in linkwork's order."""
 
     joints: tuple[Joint, ...]
     between: tuple[Body, ...]
@@ -97,7 +102,8 @@ def chain(
     known: Mapping[str, Between],
     passed: Passed,
 ) -> Chain:
-    """The joints that carry a body; `known` says which bodies stood between joints when linkwork wrote the file."""
+    """The joints that carry a body; `known` says which bodies stood between joints when linkwork
+    wrote the file."""
     if not body.joints:
         name = joint_names.free(f"{body.name}_fixed")
         return Chain((Joint(name, "fixed", body.parent, body.name, body.placement),), (), ())
@@ -116,14 +122,18 @@ def chain(
         ends = turn is last and (G is HERE or G == HERE) and turn.name not in known
         child = body.name if ends else _between_name(body, turn, names, known)
         T = T_parent_body @ turn.moved_back @ G
-        joints.append(_joint(turn, parent, child, T, _turned_back(G, turn.axis), turn.part.settings, passed))
+        joints.append(
+            _joint(turn, parent, child, T, _turned_back(G, turn.axis), turn.part.settings, passed)
+        )
         if not ends:
             between.append(Body(child, has_inertia=False, note=note))
         parent, T_parent_body = child, HERE if G is HERE else G.inverse()
     if parent != body.name:
         fixed = joint_names.free(f"{body.name}_fixed")
         joints.append(Joint(fixed, "fixed", parent, body.name, T_parent_body))
-    reference = [(turn.name, _AT_REST if turn.type == "ball" else (turn.reference,)) for turn in moving]
+    reference = [
+        (turn.name, _AT_REST if turn.type == "ball" else (turn.reference,)) for turn in moving
+    ]
     return Chain(tuple(joints), tuple(between), tuple(reference))
 
 
@@ -131,8 +141,14 @@ def _turned_back(G: Placement, axis: Vector) -> Vector:
     return axis if G is HERE else times(transpose(G.rotation), axis)
 
 
-def _between_name(body: Described, moving: _Moving, names: Names, known: Mapping[str, Between]) -> str:
-    return known[moving.name].name if moving.name in known else names.free(f"{body.name}/{moving.name}")
+def _between_name(
+    body: Described, moving: _Moving, names: Names, known: Mapping[str, Between]
+) -> str:
+    return (
+        known[moving.name].name
+        if moving.name in known
+        else names.free(f"{body.name}/{moving.name}")
+    )
 
 
 def _moving(part: Part, body: Described, k: int, names: Names) -> _Moving:
@@ -158,19 +174,30 @@ def _moving(part: Part, body: Described, k: int, names: Names) -> _Moving:
 
 
 def _free(body: Described, moving: list[_Moving], passed: Passed) -> Chain:
-    """A free joint: its coordinates are the pose in the world, so the placement in the file is but a reference."""
+    """A free joint: its coordinates are the pose in the world,
+    so the placement in the file is but a reference."""
     (free, *others) = moving
     words = free.part.words
     if others or body.parent is not None:
         where = "with other joints" if others else f'in a child of body "{body.parent}"'
         raise words.error(f"is free and stands {where}, expected alone in a body of the world")
-    align = words.choice("align", ("true", "false", "auto"), "auto") if words.own.tag == "freejoint" else "auto"
+    align = (
+        words.choice("align", ("true", "false", "auto"), "auto")
+        if words.own.tag == "freejoint"
+        else "auto"
+    )
     if not body.children and (align == "true" or (align == "auto" and body.settings.align_free)):
-        passed.remark(f'the frame of body "{body.name}" stays where the file has it and is not aligned with inertia')
+        passed.remark(
+            f'the frame of body "{body.name}" stays where the file has it and is not aligned '
+            "with inertia"
+        )
     T = body.placement
     joint = _resisting(Joint(free.name, "floating", None, body.name), free, passed)
     if joint.armature:
-        passed.remark(f'armature of free joint "{free.name}" acts on body axes, not on world axes as in MuJoCo')
+        passed.remark(
+            f'armature of free joint "{free.name}" acts on body axes, not on world axes as '
+            "in MuJoCo"
+        )
     return Chain((joint,), (), ((free.name, (*T.position, *to_quaternion(T.rotation))),))
 
 
@@ -190,11 +217,14 @@ def _joint(
     limits = _limits(moving, settings, passed)
     bounded = bool(limits) and math.isfinite(limits[0].upper)
     kind = "prismatic" if moving.type == "slide" else "revolute" if bounded else "continuous"
-    return _resisting(Joint(moving.name, kind, parent, child, T, axis, limits=limits), moving, passed)
+    return _resisting(
+        Joint(moving.name, kind, parent, child, T, axis, limits=limits), moving, passed
+    )
 
 
 def _resisting(joint: Joint, moving: _Moving, passed: Passed) -> Joint:
-    """The joint with damping, dry friction and rotor inertia; <freejoint> has none and inherits none."""
+    """The joint with damping, dry friction and rotor inertia;
+    <freejoint> has none and inherits none."""
     words = moving.part.words
     if words.own.tag == "freejoint" or words.has_none_of(_RESISTING):
         return joint
@@ -219,7 +249,9 @@ def _limits(moving: _Moving, settings: CompilerSettings, passed: Passed) -> tupl
         unit = settings.angle if moving.type == "hinge" else 1.0
         lower, upper = (unit * x for x in words.numbers("range", 2, (0.0, 0.0)))
         if not lower < upper:
-            error = words.holder("range").error(f"has range {lower:g} {upper:g}, expected a lower number first")
+            error = words.holder("range").error(
+                f"has range {lower:g} {upper:g}, expected a lower number first"
+            )
             passed.plain(error, "the joint has no limit")
             lower, upper = -math.inf, math.inf
     if _is_limited(moving, "actuatorfrclimited", "actuatorfrcrange", settings):
@@ -238,5 +270,7 @@ def _is_limited(moving: _Moving, attribute: str, extent: str, settings: Compiler
         return said == "true"
     has_range = any(words.numbers(extent, 2, (0.0, 0.0)))
     if has_range and not settings.limits_by_range:
-        raise words.error(f'has {extent} but not {attribute}, and autolimits is "false": say {attribute}="true"')
+        raise words.error(
+            f'has {extent} but not {attribute}, and autolimits is "false": say {attribute}="true"'
+        )
     return has_range

@@ -24,7 +24,8 @@ Reference = Sequence[tuple[str, tuple[float, ...]]]
 def configurations(
     root: Element, reference: Reference, elements: Sequence[Element], followers: Container[str]
 ) -> Configurations:
-    """Named q of every independent joint: the reference, where something is not at zero, then every keyframe.
+    """Named q of every independent joint: the reference, where something is not at zero,
+    then every keyframe.
 
     reference   (joint, its q in linkwork's order) of all joints in MuJoCo's order
     elements    of the same joints, by which keyframes of attached models name them
@@ -36,7 +37,9 @@ def configurations(
     if any(_is_moved(q) for _, q in leading):
         named[REFERENCE] = leading
     held = 0
-    for k, key in enumerate(each for section in root.all("keyframe") for each in section.all("key")):
+    for k, key in enumerate(
+        each for section in root.all("keyframe") for each in section.all("key")
+    ):
         numbers = key.few("qpos", 0, size) if key.attributes.get("qpos", "").strip() else ()
         name = key.attributes.get("name") or f"key_{k + 1}"
         if name in named and name != REFERENCE:
@@ -46,14 +49,18 @@ def configurations(
             continue
         held += size
         if held > MOST_NUMBERS:
-            raise key.error(f"is one too many: more than {MOST_NUMBERS} numbers of keyframes are not read")
+            raise key.error(
+                f"is one too many: more than {MOST_NUMBERS} numbers of keyframes are not read"
+            )
         placed = {id(element): q for element, q in key.places} if isinstance(key, Attached) else {}
         at, configuration = 0, []
         for element, (joint, q) in zip(elements, reference, strict=True):
             values = placed.get(id(element), numbers[at : at + len(q)])
             at += len(q)
             if joint not in followers:
-                configuration.append((joint, _in_our_order(key, joint, values) if len(values) == len(q) else q))
+                configuration.append(
+                    (joint, _in_our_order(key, joint, values) if len(values) == len(q) else q)
+                )
         named[name] = tuple(configuration)
     return tuple(named.items())
 
@@ -71,5 +78,8 @@ def _in_our_order(key: Element, joint: str, q: tuple[float, ...]) -> tuple[float
     if length < SHORTEST:  # MuJoCo takes a zero quaternion for no rotation
         return (*place, 0.0, 0.0, 0.0, 1.0)
     if length == math.inf:
-        raise key.error(f'has qpos with a quaternion of length {length:g} for joint "{joint}", expected a rotation')
+        raise key.error(
+            f'has qpos with a quaternion of length {length:g} for joint "{joint}", expected a '
+            "rotation"
+        )
     return (*place, x / length, y / length, z / length, w / length)

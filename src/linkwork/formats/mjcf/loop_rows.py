@@ -1,4 +1,5 @@
-"""Loops as rows: what closes and drives a machine, as equalities, tendons and actuators with the sites they need.
+"""Loops as rows: what closes and drives a machine, as equalities,
+tendons and actuators with the sites they need.
 
     mimic rule, coupling        joint equality, or a fixed tendon that an equality holds
     closure of a point, weld    connect, weld
@@ -13,7 +14,8 @@
     differential
     sharing rules, bars without load    nothing: they move nothing, and a mark keeps them
 
-MuJoCo's constraints give way; these are written as hard as it allows. Marks (marks.py) bring the elements back whole.
+MuJoCo's constraints give way; these are written as hard as it allows. Marks (marks.py) bring the
+elements back whole.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import from_matrix
 
 RIGID: dict[str, str | None] = {"solref": "0.0001 1", "solimp": "0.9999 0.9999 0.001 0.5 2"}
-"""As hard as MuJoCo lets constraints be: time constant 0.1 ms (or two steps, if they are longer), impedance 0.9999."""
+"""As hard as MuJoCo lets constraints be: time constant 0.1 ms (or two steps, if they are longer),
+impedance 0.9999."""
 
 _ARM = 0.1
 """Distance of the second connect of a hinge from its first one, along the axis [m]."""
@@ -49,8 +52,8 @@ _ENDLESS = 1e10
 
 
 class LoopRows:
-    """Equalities; `sites` are rows by body (the world's under "world"), `tendons` and `actuators` rows, `marks` (kind,
-    name, data)."""
+    """Equalities; `sites` are rows by body (the world's under "world"), `tendons` and `actuators`
+    rows, `marks` (kind, name, data)."""
 
     def __init__(
         self,
@@ -60,8 +63,8 @@ class LoopRows:
         joints: Mapping[str, Sequence[str]],
         commands: Sequence[str] = (),
     ) -> None:
-        """joints: name -> names of the hinges and slides that stand for it; commands: names of drives in their order,
-        of which those of joints get motors."""
+        """joints: name -> names of the hinges and slides that stand for it; commands: names of
+        drives in their order, of which those of joints get motors."""
         self.sites: dict[str, list[str]] = {}
         self.tendons: list[str] = []
         self._drives: list[tuple[str, str]] = []  # (command, row)
@@ -75,11 +78,17 @@ class LoopRows:
         self._frames = {frame.name: frame for frame in model.frames}
         self._names = Names(getattr(each, "name", "") for each in (*model.elements, *model.carried))
         self._poses = _poses(model, references)
-        self.rows = [*self._mimics(model), *(row for each in model.elements for row in self._rows(each))]
+        self.rows = [
+            *self._mimics(model),
+            *(row for each in model.elements for row in self._rows(each)),
+        ]
         for name in commands:
             self._motors(name)
         places = {name: k for k, name in enumerate(commands)}
-        self.actuators = [row for _, row in sorted(self._drives, key=lambda drive: places.get(drive[0], len(places)))]
+        self.actuators = [
+            row
+            for _, row in sorted(self._drives, key=lambda drive: places.get(drive[0], len(places)))
+        ]
 
     def springs(self, model: Model) -> dict[str, dict[str, str | None]]:
         """joint -> stiffness and springref of its spring, pretension in it."""
@@ -87,13 +96,20 @@ class LoopRows:
         for part in model.elements:
             if isinstance(part, loops.TorsionSpring):
                 shift = part.pretension / part.stiffness if part.pretension else 0.0
-                attributes[part.joint] = {"stiffness": number(part.stiffness), "springref": number(part.free - shift)}
+                attributes[part.joint] = {
+                    "stiffness": number(part.stiffness),
+                    "springref": number(part.free - shift),
+                }
         return attributes
 
     def _mimics(self, model: Model) -> Iterator[str]:
         for joint in model.joints:
             if joint.mimic is not None:
-                leader, multiplier, offset = joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset
+                leader, multiplier, offset = (
+                    joint.mimic.joint,
+                    joint.mimic.multiplier,
+                    joint.mimic.offset,
+                )
                 name = self._names.free(f"{joint.name}_mimics_{leader}")
                 yield self._joint(name, joint.name, leader, multiplier, offset)
 
@@ -111,7 +127,9 @@ class LoopRows:
                 self.marks.append(("coupling", part.name, "both joints keep their coordinates"))
                 yield self._joint(part.name, first, second, -b / a, part.offset / a)
             case loops.Coupling():
-                self.marks.append(("coupling", part.name, "a tendon that is no tendon, and its equality"))
+                self.marks.append(
+                    ("coupling", part.name, "a tendon that is no tendon, and its equality")
+                )
                 self._fixed(part.name, part.terms)
                 start = sum(c * self._references.get(joint, (0.0,))[0] for joint, c in part.terms)
                 rule = number(part.offset - start)
@@ -140,7 +158,13 @@ class LoopRows:
                 tendon = self._spatial(part.name, foot, head)
                 self._motor(part.name, part.force, tendon=tendon)
             case loops.Spring(first=first, second=second) if part.stiffness:
-                self._spatial(part.name, first, second, stiffness=number(part.stiffness), springlength=_slack(part))
+                self._spatial(
+                    part.name,
+                    first,
+                    second,
+                    stiffness=number(part.stiffness),
+                    springlength=_slack(part),
+                )
             case loops.Damper(first=first, second=second) if part.damping:
                 self._spatial(part.name, first, second, damping=number(part.damping))
             case loops.Gear(joint=joint, ratio=ratio):
@@ -166,7 +190,9 @@ class LoopRows:
         loose = "0" if tag == "weld" and len(closure.directions) == 3 else None
         if closure.dependent:
             self.marks.append(("dependent", closure.name, json.dumps(closure.dependent)))
-        return element(tag, name=closure.name, site1=ends[0], site2=ends[1], torquescale=loose, **RIGID)
+        return element(
+            tag, name=closure.name, site1=ends[0], site2=ends[1], torquescale=loose, **RIGID
+        )
 
     def _hinge(self, closure: loops.LoopClosure) -> Iterator[str]:
         second = closure.axis if closure.second_axis is None else closure.second_axis
@@ -174,39 +200,58 @@ class LoopRows:
         for k, shift in enumerate((0.0, _ARM)):
             ends = [
                 self._site(
-                    closure.name, f"{end}_{k + 1}", loops.Point(point.body, add(point.position, scale(shift, axis)))
+                    closure.name,
+                    f"{end}_{k + 1}",
+                    loops.Point(point.body, add(point.position, scale(shift, axis))),
                 )
                 for end, (point, axis) in zip(("first", "second"), axes)
             ]
-            name = self._owned("equality", closure.name if k == 0 else self._names.free(f"{closure.name}/axis"))
+            name = self._owned(
+                "equality", closure.name if k == 0 else self._names.free(f"{closure.name}/axis")
+            )
             yield element("connect", name=name, site1=ends[0], site2=ends[1], **RIGID)
 
     def _planar_hinge(self, closure: loops.LoopClosure) -> str:
-        """A connect; the second point is moved along the axis to the plane in which the first one is."""
+        """A connect; the second point is moved along the axis to the plane in which the first one
+        is."""
         first, second = (self._poses[p.body or WORLD] for p in (closure.first, closure.second))
         axis = np.array(first.at(closure.axis), dtype=float) - np.array(first.position, dtype=float)
-        gap = np.subtract(second.at(closure.second.position), first.at(closure.first.position)).astype(float)
+        gap = np.subtract(
+            second.at(closure.second.position), first.at(closure.first.position)
+        ).astype(float)
         along = float(axis @ gap) / float(axis @ axis)
         shift = second.inverse().at(tuple(np.array(second.position, dtype=float) - along * axis))
         moved = loops.Point(closure.second.body, add(closure.second.position, shift))
         ends = [
             self._site(closure.name, "first", closure.first),
-            self._site(closure.name, "second", closure.second if abs(along) < _SAME_PLANE else moved),
+            self._site(
+                closure.name, "second", closure.second if abs(along) < _SAME_PLANE else moved
+            ),
         ]
         self.connected.append(closure.name)
-        return element("connect", name=self._owned("equality", closure.name), site1=ends[0], site2=ends[1], **RIGID)
+        return element(
+            "connect",
+            name=self._owned("equality", closure.name),
+            site1=ends[0],
+            site2=ends[1],
+            **RIGID,
+        )
 
     def _distance(self, closure: loops.LoopClosure) -> str:
         """MuJoCo counts a tendon's length from that of its reference."""
         tendon = self._spatial(closure.name, closure.first, closure.second)
-        first, second = (self._poses[p.body or WORLD].at(p.position) for p in (closure.first, closure.second))
+        first, second = (
+            self._poses[p.body or WORLD].at(p.position) for p in (closure.first, closure.second)
+        )
         rule = number(closure.length - math.dist(first, second))
         name = self._owned("equality", closure.name)
         return element("tendon", name=name, tendon1=tendon, polycoef=rule, **RIGID)
 
     # tendons and motors
 
-    def _spatial(self, name: str, first: loops.Point, second: loops.Point, **words: str | None) -> str:
+    def _spatial(
+        self, name: str, first: loops.Point, second: loops.Point, **words: str | None
+    ) -> str:
         """A straight tendon between two points."""
         ends = [self._site(name, "first", first), self._site(name, "second", second)]
         self.tendons += [
@@ -217,7 +262,8 @@ class LoopRows:
         return name
 
     def _carriage(self, actuator: loops.LinearActuator) -> None:
-        """MuJoCo's carriage stands behind the head; one ahead of it stands behind when seen from the other side."""
+        """MuJoCo's carriage stands behind the head;
+        one ahead of it stands behind when seen from the other side."""
         ahead = actuator.branch > 0
         z = scale(-1.0 if ahead else 1.0, actuator.direction)
         slider = self._site(actuator.name, "slider", actuator.foot, _with_z(z))
@@ -236,7 +282,10 @@ class LoopRows:
         """A tendon whose length is a sum of joint coordinates."""
         self.tendons += [
             opened(element("fixed", name=name)),
-            *(f"  {element('joint', joint=self._single(joint), coef=number(c))}" for joint, c in terms),
+            *(
+                f"  {element('joint', joint=self._single(joint), coef=number(c))}"
+                for joint, c in terms
+            ),
             "</fixed>",
         ]
         return name
@@ -251,8 +300,14 @@ class LoopRows:
 
     def _motor(self, name: str, force: float = math.inf, **words: str | None) -> None:
         """A motor with unit gain: its control is its force [N] or torque [N m]."""
-        limits = {"ctrlrange": numbers((-force, force)), "ctrllimited": "true"} if math.isfinite(force) else {}
-        self._drives.append((name, element("motor", name=self._owned("actuator", name), **words, **limits)))
+        limits = (
+            {"ctrlrange": numbers((-force, force)), "ctrllimited": "true"}
+            if math.isfinite(force)
+            else {}
+        )
+        self._drives.append(
+            (name, element("motor", name=self._owned("actuator", name), **words, **limits))
+        )
 
     def _motors(self, joint: str) -> None:
         """Motors on the hinges and slides that stand for a joint."""
@@ -267,8 +322,11 @@ class LoopRows:
         self.marks.append(("row", f"{section}:{name}", "says an element once more"))
         return name
 
-    def _site(self, closure: str, end: str, point: loops.Point, rotation: Matrix | None = None) -> str:
-        """The site an end stands on: the frame that the end is named after, or a new one with a mark."""
+    def _site(
+        self, closure: str, end: str, point: loops.Point, rotation: Matrix | None = None
+    ) -> str:
+        """The site an end stands on: the frame that the end is named after,
+        or a new one with a mark."""
         frame, body = self._frames.get(point.name), point.body or WORLD
         if frame is not None and (frame.body, frame.placement.position) == (body, point.position):
             if rotation in (None, frame.placement.rotation):
@@ -289,7 +347,8 @@ def _with_z(z: Vector) -> Matrix:
 
 
 def _slack(spring: loops.Spring) -> str:
-    """springlength: the length without force, or the range of lengths in which the spring hangs loose."""
+    """springlength: the length without force, or the range of lengths in which the spring hangs
+    loose."""
     match spring.kind:
         case "both":
             return number(spring.free_length - spring.pretension / spring.stiffness)

@@ -1,21 +1,27 @@
 """Marks: what linkwork writes beside MJCF's own words, so that it reads back what it wrote.
 
-They are <custom><text name="linkwork.kind:name" data="..."/>, which MuJoCo keeps and no simulation looks at:
+They are <custom><text name="linkwork.kind:name" data="..."/>, which MuJoCo keeps and no simulation
+looks at:
 
     point     site -> the name of the body's point that the site stands for
-    between   joint -> a massless body that stood behind it: its frame (position, then the rows of the rotation, seen
-              from the body that holds the joint, all joints at their references) and its name
-    limits    joint -> lower, upper, velocity, effort where MJCF cannot hold them; "inf" where there is none
+    between   joint -> a massless body that stood behind it: its frame (position, then the rows of
+              the rotation, seen from the body that holds the joint, all joints at their references)
+              and its name
+    limits    joint -> lower, upper, velocity, effort where MJCF cannot hold them; "inf" where there
+              is none
     acceleration  joint -> its largest accelerations, where it has limits of them
     end       site -> the closure of which it is an end: no frame of the model
     dependent closure -> the joints that it decides, as a JSON list
-    coupling  equality -> it is a coupling, whose first joint keeps its coordinate, and no mimic rule
+    coupling  equality -> it is a coupling, whose first joint keeps its coordinate, and no mimic
+              rule
     spring    joint -> the name of its spring
     element   a closed-loop element as JSON (element_marks.py), which MJCF says in other words
-    row       "section:name" of an equality, a tendon or an actuator that says such an element once more
+    row       "section:name" of an equality, a tendon or an actuator that says such an element once
+              more
     points    massless body behind a joint -> its points, as a JSON list of [name, [x, y, z]]
     body      "world": the model has a body of that name, though nothing is on it
-    order     "bodies": the names of all bodies in the model's order, as a JSON list, where it is not the file's
+    order     "bodies": the names of all bodies in the model's order, as a JSON list, where it is
+              not the file's
 """
 
 from __future__ import annotations
@@ -36,7 +42,18 @@ from linkwork.model.rotation import from_matrix
 
 PREFIX = "linkwork."
 KINDS = (
-    *("point", "between", "limits", "acceleration", "end", "dependent", "coupling", "spring", "body", "order"),
+    *(
+        "point",
+        "between",
+        "limits",
+        "acceleration",
+        "end",
+        "dependent",
+        "coupling",
+        "spring",
+        "body",
+        "order",
+    ),
     *("element", "row", "points"),
 )
 

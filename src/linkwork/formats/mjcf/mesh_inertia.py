@@ -14,14 +14,16 @@ SMALLEST = 1e-15
 """MuJoCo's smallest volume or area (mjMINVAL)."""
 
 DROPPED = 1e-7
-"""Products of inertia of a mesh that MuJoCo 4.0 takes for none, of the largest number of the inertia: vertices are in
-single precision. Left in, mass matrices differ from MuJoCo's by as much."""
+"""Products of inertia of a mesh that MuJoCo 4.0 takes for none, of the largest number of the
+inertia: vertices are in single precision. Left in, mass matrices differ from MuJoCo's by as
+much."""
 
 MOST_TURNS = 500
 
 
 class MeshIntegrals(NamedTuple):
-    """content: volume [m^3] or area [m^2]; center (3,) [m]; inertia (3, 3) about it for unit mass [m^2]."""
+    """content: volume [m^3] or area [m^2]; center (3,) [m];
+    inertia (3, 3) about it for unit mass [m^2]."""
 
     content: float
     center: np.ndarray
@@ -38,8 +40,9 @@ def integrals(mesh: Triangles, way: str, name: str, most_hull_vertices: int = -1
         I = tr(P) 1 - P
 
     exact    v signed: right for any closed surface with outward faces
-    legacy   |v|, from the centroid of the faces and then from c: right where these points see all of the surface, too
-             heavy elsewhere; MuJoCo's default, so a file that says nothing means this
+    legacy   |v|, from the centroid of the faces and then from c: right where these points see all
+             of the surface, too heavy elsewhere; MuJoCo's default, so a file that says nothing
+             means this
     convex   exact, for the convex hull
     shell    the surface itself: v is the area of the triangle, and 12 replaces 20
     """
@@ -72,10 +75,12 @@ def _integrals(vertices: np.ndarray, faces: np.ndarray, way: str) -> MeshIntegra
 
 
 def _kept(I: np.ndarray) -> np.ndarray:
-    """The part of a mesh's inertia that MuJoCo keeps: what is diagonal in axes that it finds to 1e-7 only.
+    """The part of a mesh's inertia that MuJoCo keeps:
+    what is diagonal in axes that it finds to 1e-7 only.
 
-    Classical Jacobi: the largest product I_ij is turned away by the angle with tan(2 angle) = 2 I_ij / (I_jj - I_ii),
-    until no product is larger than `DROPPED` times the largest number of I; what is left of them is dropped.
+    Classical Jacobi: the largest product I_ij is turned away by the angle with tan(2 angle) = 2
+    I_ij / (I_jj - I_ii), until no product is larger than `DROPPED` times the largest number of I;
+    what is left of them is dropped.
     """
     axes, D = np.eye(3), I
     least = DROPPED * np.abs(I).max()
@@ -111,8 +116,13 @@ def _facts(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _hull_faces(vertices: np.ndarray, name: str, most: int) -> np.ndarray:
-    """Triangles of the convex hull, outward. `most` vertices are added to its first simplex at most (Qhull's TA)."""
-    from scipy.spatial import ConvexHull, QhullError  # takes longer to import than most files to read
+    """Triangles of the convex hull, outward. `most` vertices are added to its first simplex at most
+    (Qhull's TA)."""
+    # takes longer to import than most files to read
+    from scipy.spatial import (
+        ConvexHull,
+        QhullError,
+    )
 
     limit = f" TA{most - 4}" if most >= 4 else ""
     try:

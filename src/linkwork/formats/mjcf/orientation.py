@@ -1,4 +1,5 @@
-"""Where an element sits: position with one of MJCF's five notations of an orientation, or between two points."""
+"""Where an element sits: position with one of MJCF's five notations of an orientation,
+or between two points."""
 
 from __future__ import annotations
 
@@ -7,7 +8,18 @@ import math
 from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.vocabulary import ORIENTATIONS
 from linkwork.formats.mjcf.words import Words
-from linkwork.model.number import IDENTITY, ZERO, Matrix, Vector, cross, dot, product, scale, subtract, transpose
+from linkwork.model.number import (
+    IDENTITY,
+    ZERO,
+    Matrix,
+    Vector,
+    cross,
+    dot,
+    product,
+    scale,
+    subtract,
+    transpose,
+)
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import about, from_axis_angle, from_quaternion, snapped
 
@@ -31,10 +43,13 @@ def position(words: Words, attribute: str = "pos") -> Vector:
 
 
 def rotation(words: Words, settings: CompilerSettings) -> Matrix:
-    """The orientation of the first holder that gives one; two notations in one element contradict each other."""
+    """The orientation of the first holder that gives one;
+    two notations in one element contradict each other."""
     if words.has_none_of(_ORIENTATIONS):
         return IDENTITY
-    holder = words.own if _ORIENTATIONS & words.own.attributes.keys() else words.holder(*ORIENTATIONS)
+    holder = (
+        words.own if _ORIENTATIONS & words.own.attributes.keys() else words.holder(*ORIENTATIONS)
+    )
     ways = list(_ORIENTATIONS & holder.attributes.keys())
     if len(ways) > 1:
         ways.sort(key=ORIENTATIONS.index)
@@ -58,12 +73,15 @@ def quaternion(words: Words, attribute: str) -> Matrix:
     w, x, y, z = words.numbers(attribute, 4)
     length = math.hypot(w, x, y, z)
     if not SHORTEST <= length < math.inf:
-        raise words.holder(attribute).error(f'has {attribute}="{w:g} {x:g} {y:g} {z:g}", expected a quaternion')
+        raise words.holder(attribute).error(
+            f'has {attribute}="{w:g} {x:g} {y:g} {z:g}", expected a quaternion'
+        )
     return from_quaternion((x / length, y / length, z / length, w / length))
 
 
 def from_euler_sequence(angles: tuple[float, ...], settings: CompilerSettings) -> Matrix:
-    """Three turns in the order of eulerseq: about moving axes (small letters, R = R R_k) or fixed ones (R = R_k R)."""
+    """Three turns in the order of eulerseq: about moving axes (small letters, R = R R_k) or fixed
+    ones (R = R_k R)."""
     if settings.euler_sequence == "xyz":  # nearly every file's: the two products written out
         sx, sy, sz = (math.sin(angle * settings.angle) for angle in angles)
         cx, cy, cz = (math.cos(angle * settings.angle) for angle in angles)
@@ -90,7 +108,8 @@ def z_towards(direction: Vector) -> Matrix:
 
 
 def between(words: Words) -> tuple[Placement, float]:
-    """(T_parent_element, half length) of `fromto`: in the middle of two points, z from the second to the first."""
+    """(T_parent_element, half length) of `fromto`: in the middle of two points,
+    z from the second to the first."""
     x, y, z, u, v, w = words.numbers("fromto", 6)
     holder = words.holder("fromto")
     if any(words.numbers("pos", 3, (0.0, 0.0, 0.0))):
@@ -115,5 +134,7 @@ def _from_axes(words: Words, numbers: tuple[float, ...]) -> Matrix:
 def _unit(words: Words, attribute: str, axis: Vector) -> Vector:
     length = math.hypot(*axis)
     if not SHORTEST <= length < math.inf:
-        raise words.holder(attribute).error(f"has {attribute} with an axis of length {length:g}, expected a direction")
+        raise words.holder(attribute).error(
+            f"has {attribute} with an axis of length {length:g}, expected a direction"
+        )
     return (axis[0] / length, axis[1] / length, axis[2] / length)

@@ -1,7 +1,9 @@
-"""The plan of a file: which bodies of a model become bodies of MJCF, and which joints each of them holds.
+"""The plan of a file: which bodies of a model become bodies of MJCF,
+and which joints each of them holds.
 
-MuJoCo allows no moving body without mass. A massless body between two joints, with nothing else on it, therefore
-becomes part of the next body, which MJCF lets hold several joints; a mark keeps its name and frame (see marks.py).
+MuJoCo allows no moving body without mass. A massless body between two joints, with nothing else on
+it, therefore becomes part of the next body, which MJCF lets hold several joints; a mark keeps its
+name and frame (see marks.py).
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ MOST_FREEDOMS = 6
 
 @dataclass(frozen=True)
 class Single:
-    """One joint of MJCF: `anchor` and `axis` seen from its body when all joints are at their references."""
+    """One joint of MJCF: `anchor` and `axis` seen from its body when all joints are at their
+    references."""
 
     name: str
     type: str
@@ -46,7 +49,8 @@ class Single:
 
 @dataclass
 class Planned:
-    """A body of the file with T_parent_body at the reference, its joints, and the massless bodies it took in."""
+    """A body of the file with T_parent_body at the reference, its joints,
+    and the massless bodies it took in."""
 
     body: Body
     placement: Placement
@@ -90,13 +94,17 @@ class Plan:
 
     def _planned(self) -> Iterator[Planned]:
         has_joint = {joint.child for joint in self.model.joints}
-        standing = [body for body in self.model.bodies if body.name not in has_joint and body.name != WORLD]
+        standing = [
+            body for body in self.model.bodies if body.name not in has_joint and body.name != WORLD
+        ]
         planned = [Planned(body, HERE) for body in standing]
         planned += [self._body([joint]) for joint in self.carried.get(None, [])]
         stack = list(planned)
         while stack:
             parent = stack.pop()
-            parent.children = [self._body([joint]) for joint in self.carried.get(parent.body.name, [])]
+            parent.children = [
+                self._body([joint]) for joint in self.carried.get(parent.body.name, [])
+            ]
             stack.extend(parent.children)
         return iter(planned)
 
@@ -114,13 +122,16 @@ class Plan:
         frames = list(reversed(seen))
         for joint in moving:
             places = [k for k, link in enumerate(links) if link[0] is joint]
-            planned.joints += self._singles(joint, [frames[k] for k in places], [links[k][4] for k in places])
+            planned.joints += self._singles(
+                joint, [frames[k] for k in places], [links[k][4] for k in places]
+            )
             if joint is not chain[-1]:
                 planned.between[planned.joints[-1].name] = Between(joint.child, frames[places[-1]])
         return planned
 
     def _links(self, joint: Joint) -> list[tuple[Placement, str, Vector, float]]:
-        """(placement before it, kind, axis, reference) of the one-kind joints a joint stands for."""
+        """(placement before it, kind, axis, reference) of the one-kind joints a joint stands
+        for."""
         parts = simple_joints(joint)
         q = self.references.get(joint.name, ())
         scalars = q if len(q) == len(parts) and joint.nq == joint.nv else (0.0,) * len(parts)
@@ -133,21 +144,30 @@ class Plan:
         """Whether the body a chain of joints has reached can be taken in by the next one."""
         body = self.bodies[chain[-1].child]
         onward = self.carried.get(body.name, [])
-        if len(onward) != 1 or any(joint.kind.is_fixed or joint.kind.is_free for joint in (onward[0], chain[-1])):
+        if len(onward) != 1 or any(
+            joint.kind.is_fixed or joint.kind.is_free for joint in (onward[0], chain[-1])
+        ):
             return False
         bare = not (body.visuals or body.collisions)
         massless = body.mass_properties == MassProperties() or _weighs_nothing(body)
         if not bare or not massless or body.name in self.named:
             return False
-        kinds = [KINDS[kind] for joint in (*chain, onward[0]) for kind, _, _ in simple_joints(joint)]
+        kinds = [
+            KINDS[kind] for joint in (*chain, onward[0]) for kind, _, _ in simple_joints(joint)
+        ]
         after_ball = itertools.dropwhile(lambda kind: not kind.is_ball, kinds)
         turns_after_ball = any(not kind.is_slide for kind in itertools.islice(after_ball, 1, None))
-        return sum(joint.nv for joint in (*chain, onward[0])) <= MOST_FREEDOMS and not turns_after_ball
+        return (
+            sum(joint.nv for joint in (*chain, onward[0])) <= MOST_FREEDOMS and not turns_after_ball
+        )
 
-    def _singles(self, joint: Joint, frames: list[Placement], references: list[float]) -> list[Single]:
+    def _singles(
+        self, joint: Joint, frames: list[Placement], references: list[float]
+    ) -> list[Single]:
         parts = simple_joints(joint)
         damping, friction, armature = (
-            _per_coordinate(getattr(joint, label), joint.nv) for label in ("damping", "friction", "armature")
+            _per_coordinate(getattr(joint, label), joint.nv)
+            for label in ("damping", "friction", "armature")
         )
         names: tuple[str, ...] = (joint.name,)
         if len(parts) > 1:
@@ -166,7 +186,8 @@ class Plan:
 
 
 def _references(model: Model) -> dict[str, tuple[float, ...]]:
-    """q of every joint in "qpos0", followers where their leaders put them; {} without that configuration."""
+    """q of every joint in "qpos0", followers where their leaders put them;
+    {} without that configuration."""
     references = dict(dict(model.configurations).get(REFERENCE, ()))
     if references:
         for joint, (leader, multiplier, offset) in resolved_mimic(model.joints).items():
@@ -193,7 +214,8 @@ def _named(model: Model) -> set[str]:
     """Bodies that frames and elements name: they stay bodies."""
     bodies = {frame.body for frame in model.frames}
     for element in model.elements:
-        if isinstance(element, (loops.Share, loops.Stiffness)):  # rules, of which the file says nothing
+        # rules, of which the file says nothing
+        if isinstance(element, (loops.Share, loops.Stiffness)):
             continue
         for label in ("body", "first", "second", "foot", "head", "pivot", "guide"):
             part = getattr(element, label, None)

@@ -1,7 +1,9 @@
-"""Polygons of OBJ files in triangles: ears are cut off one after the other, in the order in which MuJoCo's reader does.
+"""Polygons of OBJ files in triangles: ears are cut off one after the other,
+in the order in which MuJoCo's reader does.
 
-A polygon whose corners do not lie in one plane encloses another volume with other triangles, so that a mesh weighs
-what it weighs in MuJoCo only when the polygon is cut as there. Its reader works in single precision, and so do we.
+A polygon whose corners do not lie in one plane encloses another volume with other triangles, so
+that a mesh weighs what it weighs in MuJoCo only when the polygon is cut as there. Its reader works
+in single precision, and so do we.
 """
 
 from __future__ import annotations
@@ -9,13 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 MOST_CORNERS = 100
-"""Of a polygon in MuJoCo's reader, which leaves larger ones out: without them a mesh weighs what it weighs there."""
+"""Of a polygon in MuJoCo's reader, which leaves larger ones out:
+without them a mesh weighs what it weighs there."""
 
 _FLAT = float(np.finfo(np.float32).eps)
 
 
 def triangles_of(face: list[int], positions: np.ndarray) -> list[tuple[int, int, int]]:
-    """Corners (indices into positions (n, 3), float32) -> triangles: the quadrilateral along its shorter diagonal."""
+    """Corners (indices into positions (n, 3), float32) -> triangles:
+    the quadrilateral along its shorter diagonal."""
     if len(face) == 3:
         return [(face[0], face[1], face[2])]
     if len(face) > MOST_CORNERS:
@@ -34,8 +38,9 @@ def _quadrilateral(face: list[int], positions: np.ndarray) -> list[tuple[int, in
 def _ears(face: list[int], positions: np.ndarray) -> list[tuple[int, int, int]]:
     """Cut ears: a corner that is convex, with no other corner inside its triangle.
 
-    The search goes on where the last ear was and gives up after as many tries as there are corners; the tries are
-    counted anew only when one is left after an ear. What is left then is left out, as in MuJoCo's reader.
+    The search goes on where the last ear was and gives up after as many tries as there are corners;
+    the tries are counted anew only when one is left after an ear. What is left then is left out, as
+    in MuJoCo's reader.
     """
     flat = positions[:, _plane(face, positions)]
     remaining = list(face)
@@ -74,7 +79,8 @@ def _is_ear(corners: np.ndarray, others: np.ndarray) -> bool:
     """corners (3, 2) and the other corners (n, 2) of the polygon, in the plane."""
     (ax, ay), (bx, by), (cx, cy) = corners
     turn = (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
-    side = (ax * by - ay * bx) * np.float32(0.5)  # of the first edge seen from the origin: what the reader takes
+    # of the first edge seen from the origin: what the reader takes
+    side = (ax * by - ay * bx) * np.float32(0.5)
     if turn * side < 0.0:
         return False
     return not any(_is_inside(corners, x, y) for x, y in others)

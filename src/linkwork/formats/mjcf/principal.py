@@ -1,4 +1,5 @@
-"""Principal moments as MuJoCo wants them: none negative, no one above the sum of the others, not even by rounding."""
+"""Principal moments as MuJoCo wants them: none negative, no one above the sum of the others,
+not even by rounding."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from linkwork.model.number import Matrix
 def to_quaternion(R: Matrix) -> tuple[float, float, float, float]:
     """The unit quaternion (x, y, z, w) of a rotation, w >= 0.
 
-    Of the four squares 4 w^2 = 1 + tr R, 4 x^2 = 1 + 2 R_xx - tr R, ... the largest is never below 1, so dividing by
-    its root loses nothing.
+    Of the four squares 4 w^2 = 1 + tr R, 4 x^2 = 1 + 2 R_xx - tr R, ... the largest is never below
+    1, so dividing by its root loses nothing.
     """
     (a, b, c), (d, e, f), (g, h, i) = R
     squares = (1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i)

@@ -47,19 +47,21 @@ def read_mjcf(
 ) -> Model:
     """The robot an MJCF file describes, as MuJoCo compiles it.
 
-    check     level for mass properties: "physical", "positive" or "any" (one warning lists what is not physical)
-    mimic     "follow": a linear joint equality makes its first joint mimic the second; "independent": it is a
-              `Coupling` of model.elements and both keep their coordinates
-    folders   further folders that includes and meshes may lie in; without, only files below this file's folder are
-              opened
-    strict    None: a wrong colour warns, what could change the mechanics is refused; False: a reversed range means
-              none; True: what is left out is refused, too
+    check     level for mass properties: "physical", "positive" or "any" (one warning lists what is
+              not physical)
+    mimic     "follow": a linear joint equality makes its first joint mimic the second;
+              "independent": it is a `Coupling` of model.elements and both keep their coordinates
+    folders   further folders that includes and meshes may lie in; without, only files below this
+              file's folder are opened
+    strict    None: a wrong colour warns, what could change the mechanics is refused; False: a
+              reversed range means none; True: what is left out is refused, too
     visuals   False: nothing is read that is only drawn
 
-    Several joints of a body become a chain with massless bodies "body/joint" between; a joint beside the origin of its
-    body carries such a body too. Sites become frames ("name_site" where a body has the name), the geoms and sites of
-    the world a body "world" without a joint.
-    A free joint's coordinates are its pose in the world; MuJoCo's reference is the configuration "qpos0".
+    Several joints of a body become a chain with massless bodies "body/joint" between; a joint
+    beside the origin of its body carries such a body too. Sites become frames
+    ("name_site" where a body has the name), the geoms and sites of the world a body "world" without
+    a joint. A free joint's coordinates are its pose in the world; MuJoCo's reference is the
+    configuration "qpos0".
     """
     chosen = ReadOptions.of("read_mjcf", options, rooted=False)
     content = read_bounded(path)
@@ -74,18 +76,24 @@ def read_mjcf_text(
     folders: Sequence[str | os.PathLike[str]] = (),
     **options: Unpack[Reading],
 ) -> Model:
-    """The robot that MJCF text describes; `name` is what errors call the text. Options as in `read_mjcf`.
+    """The robot that MJCF text describes; `name` is what errors call the text.
+    Options as in `read_mjcf`.
 
-    Without `folders` nothing is included and no mesh is opened; with them names are looked for in each.
+    Without `folders` nothing is included and no mesh is opened; with them names are looked for in
+    each.
     """
     chosen = ReadOptions.of("read_mjcf", options, rooted=False)
     if not isinstance(text, (str, bytes)):
-        raise InvalidInput(f"read_mjcf_text: text is a {type(text).__name__}, expected str or bytes")
+        raise InvalidInput(
+            f"read_mjcf_text: text is a {type(text).__name__}, expected str or bytes"
+        )
     return _model(text, name, name, chosen, Folders(None, folders))
 
 
 @collected_later
-def _model(content: str | bytes, source: str, stem: str, options: ReadOptions, folders: Folders) -> Model:
+def _model(
+    content: str | bytes, source: str, stem: str, options: ReadOptions, folders: Folders
+) -> Model:
     passed = Passed(options.strict, source)
     root, said = assembled(content, source, folders)
     reader = _Reader(root, said, options, folders, passed)
@@ -98,7 +106,12 @@ class _Reader:
     """The parts of one file, in the order in which they need each other."""
 
     def __init__(
-        self, root: Element, settings: CompilerSettings, options: ReadOptions, folders: Folders, passed: Passed
+        self,
+        root: Element,
+        settings: CompilerSettings,
+        options: ReadOptions,
+        folders: Folders,
+        passed: Passed,
     ) -> None:
         self.root, self.settings, self.options, self.passed = root, settings, options, passed
         self.defaults = Defaults(root)
@@ -106,7 +119,9 @@ class _Reader:
         self.marks: Marks = marks(root)
         self.world, *self.bodies = described_bodies(root, self.defaults, self.settings)
         self.geoms = {
-            body.name: [Geom(part.words, part.around, part.settings, self.assets) for part in body.geoms]
+            body.name: [
+                Geom(part.words, part.around, part.settings, self.assets) for part in body.geoms
+            ]
             for body in (self.world, *self.bodies)
         }
 
@@ -115,7 +130,10 @@ class _Reader:
         joints = {joint.name: joint for each in chains.values() for joint in each.joints}
         closed = self._equalities(chains)
         drives, armature = actuators(
-            self.root, self.defaults, {name: joint.nv for name, joint in joints.items() if joint.nv}, self.marks
+            self.root,
+            self.defaults,
+            {name: joint.nv for name, joint in joints.items() if joint.nv},
+            self.marks,
         )
         paths = tendons(self.root, self.defaults, joints, self.marks, self.passed)
         carried = (*paths, *drives, *closed.carried)
@@ -123,7 +141,9 @@ class _Reader:
         elements = [part.words.own for body in self.bodies for part in body.joints]
         frames, points = self._sites(chains)
         moving = self._finished(joints, closed, armature)
-        closing = on_leaders([*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.passed)
+        closing = on_leaders(
+            [*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.passed
+        )
         model = Model(
             name=name,
             bodies=self._bodies(chains, points),
@@ -160,15 +180,24 @@ class _Reader:
         for element in written:
             name = element.attributes.get("name")
             if name in seen:
-                raise element.error(f"has a name that another joint (line {seen[name].line}) has already")
+                raise element.error(
+                    f"has a name that another joint (line {seen[name].line}) has already"
+                )
             if name:
                 seen[name] = element
-        sites = (part.words.own.attributes.get("name", "") for body in self.bodies for part in body.sites)
+        sites = (
+            part.words.own.attributes.get("name", "") for body in self.bodies for part in body.sites
+        )
         names = Names([WORLD, *(body.name for body in self.bodies), *sites])
         joint_names = Names(seen)
-        return {body.name: chain(body, names, joint_names, self.marks.between, self.passed) for body in self.bodies}
+        return {
+            body.name: chain(body, names, joint_names, self.marks.between, self.passed)
+            for body in self.bodies
+        }
 
-    def _bodies(self, chains: dict[str, Chain], points: dict[str, list[tuple[str, Placement]]]) -> tuple[Body, ...]:
+    def _bodies(
+        self, chains: dict[str, Chain], points: dict[str, list[tuple[str, Placement]]]
+    ) -> tuple[Body, ...]:
         matter: dict[str, MassProperties] = {}
         for body in self.bodies:
             properties = mass_properties(body, self.geoms[body.name])
@@ -181,13 +210,20 @@ class _Reader:
             visuals, collisions = self._shapes(body)
             here = tuple((label, T.position) for label, T in points.get(body.name, ()))
             weight = matter.get(body.name, MassProperties())
-            bodies.append(Body(body.name, weight, here, (), visuals, collisions, body.name in matter))
+            bodies.append(
+                Body(body.name, weight, here, (), visuals, collisions, body.name in matter)
+            )
         visuals, collisions = self._shapes(self.world)
         names = (part.words.own.attributes.get("name", "") for part in self.world.sites)
-        is_seen = visuals or collisions or any(name and name not in self.marks.ends for name in names)
+        is_seen = (
+            visuals or collisions or any(name and name not in self.marks.ends for name in names)
+        )
         if is_seen or WORLD in self.marks.bodies:
             here = tuple((label, T.position) for label, T in points.get(WORLD, ()))
-            bodies.insert(0, Body(WORLD, points=here, visuals=visuals, collisions=collisions, has_inertia=False))
+            bodies.insert(
+                0,
+                Body(WORLD, points=here, visuals=visuals, collisions=collisions, has_inertia=False),
+            )
         if not self.marks.order:
             return tuple(bodies)
         places = {name: k for k, name in enumerate(self.marks.order)}
@@ -213,9 +249,17 @@ class _Reader:
                 collisions.append(shape)
         return tuple(visuals), tuple(collisions)
 
-    def _sites(self, chains: dict[str, Chain]) -> tuple[tuple[Frame, ...], dict[str, list[tuple[str, Placement]]]]:
+    def _sites(
+        self, chains: dict[str, Chain]
+    ) -> tuple[tuple[Frame, ...], dict[str, list[tuple[str, Placement]]]]:
         """Named sites as frames; those that linkwork wrote for points of bodies as points."""
-        names = Names([WORLD, *(b.name for b in self.bodies), *(b.name for c in chains.values() for b in c.between)])
+        names = Names(
+            [
+                WORLD,
+                *(b.name for b in self.bodies),
+                *(b.name for c in chains.values() for b in c.between),
+            ]
+        )
         frames: list[Frame] = []
         points: dict[str, list[tuple[str, Placement]]] = {}
         for body in (self.world, *self.bodies):
@@ -227,7 +271,13 @@ class _Reader:
                 if name in self.marks.points:
                     points.setdefault(body.name, []).append((self.marks.points[name], T))
                 else:
-                    frames.append(Frame(names.free(name if name not in names.taken else f"{name}_site"), body.name, T))
+                    frames.append(
+                        Frame(
+                            names.free(name if name not in names.taken else f"{name}_site"),
+                            body.name,
+                            T,
+                        )
+                    )
         return tuple(frames), points
 
     @cached_property
@@ -251,19 +301,27 @@ class _Reader:
             for part in body.sites
             if part.words.own.attributes.get("name")
         }
-        references = {name: q[0] for each in chains.values() for name, q in each.reference if len(q) == 1}
+        references = {
+            name: q[0] for each in chains.values() for name, q in each.reference if len(q) == 1
+        }
         paths = fixed_tendons(self.root, references)
         mechanism = Mechanism(poses, sites, references, paths, self.marks.ends)
         follow = self.options.mimic == "follow"
         joints = (joint.name for each in chains.values() for joint in each.joints)
         names = Names([*poses, *sites, *joints])
-        return equalities(self.root, self.defaults, mechanism, self.marks, follow, names, self.passed)
+        return equalities(
+            self.root, self.defaults, mechanism, self.marks, follow, names, self.passed
+        )
 
     def _springs(self, chains: dict[str, Chain], closed: Equalities) -> list[TorsionSpring]:
-        names = Names([*self.marks.springs.values(), *(getattr(each, "name", "") for each in closed.elements)])
+        names = Names(
+            [*self.marks.springs.values(), *(getattr(each, "name", "") for each in closed.elements)]
+        )
         return springs(self.bodies, chains, self.marks.springs, names, self.passed)
 
-    def _finished(self, joints: dict[str, Joint], closed: Equalities, armature: dict[str, float]) -> tuple[Joint, ...]:
+    def _finished(
+        self, joints: dict[str, Joint], closed: Equalities, armature: dict[str, float]
+    ) -> tuple[Joint, ...]:
         """The joints with what other sections of the file say about some of them."""
         finished = dict(joints)
         for name in [each for each in joints if each in closed.mimic or each in armature]:
@@ -280,7 +338,11 @@ class _Reader:
         lifted = [body.name for body in saying if body.element.number("gravcomp", 0.0)]
         if lifted:
             self.passed.remark(f"gravity compensation of {listed(lifted, 4)} is left out")
-        if any(option.number(word, 0.0) for option in self.root.all("option") for word in ("density", "viscosity")):
+        if any(
+            option.number(word, 0.0)
+            for option in self.root.all("option")
+            for word in ("density", "viscosity")
+        ):
             self.passed.remark("forces of the fluid around are left out")
         plugins = [each for body in self.bodies for each in body.element.all("plugin")]
         if plugins or any(section.all("flex") for section in self.root.all("deformable")):

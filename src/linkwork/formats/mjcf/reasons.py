@@ -24,7 +24,8 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def reasons_before(model: Model) -> Iterator[str]:
-    """What forbids even to plan the file: numbers that are symbols, no mass at all, names that XML cannot hold."""
+    """What forbids even to plan the file: numbers that are symbols, no mass at all,
+    names that XML cannot hold."""
     live = [body.name for body in model.bodies if _is_live(body)]
     live += [joint.name for joint in model.joints if has_symbols(_numbers(joint))]
     if live or has_symbols(model.gravity):
@@ -38,7 +39,10 @@ def reasons_before(model: Model) -> Iterator[str]:
     for joint in model.joints:
         yield from _about_joint(joint)
         if joint.child == WORLD:
-            yield f'body "{WORLD}" hangs on joint "{joint.name}", and MuJoCo keeps that name for what stands still'
+            yield (
+                f'body "{WORLD}" hangs on joint "{joint.name}", and MuJoCo keeps that name for '
+                "what stands still"
+            )
     for body in model.bodies:
         if body.name == WORLD and body.mass_properties != MassProperties():
             yield f'body "{WORLD}" has mass, and that of MuJoCo has none'
@@ -46,16 +50,30 @@ def reasons_before(model: Model) -> Iterator[str]:
         yield from _about_element(element)
     yield from _unknown_elements(model)
     springs = Counter(e.joint for e in model.elements if isinstance(e, loops.TorsionSpring))
-    yield from (f'joint "{joint}" has {count} springs, MJCF one' for joint, count in springs.items() if count > 1)
-    sites = Counter([*(f.name for f in model.frames), *(f"{b.name}.{p}" for b in model.bodies for p, _ in b.points)])
-    yield from (f'the name "{name}" would be that of {n} sites' for name, n in sites.items() if n > 1)
+    yield from (
+        f'joint "{joint}" has {count} springs, MJCF one'
+        for joint, count in springs.items()
+        if count > 1
+    )
+    sites = Counter(
+        [
+            *(f.name for f in model.frames),
+            *(f"{b.name}.{p}" for b in model.bodies for p, _ in b.points),
+        ]
+    )
+    yield from (
+        f'the name "{name}" would be that of {n} sites' for name, n in sites.items() if n > 1
+    )
 
 
 def reasons(plan: Plan) -> Iterator[str]:
     """What MuJoCo's own rules forbid: bodies that move without mass, moments that no matter has."""
     deepest = max(_depths(plan), default=0)
     if deepest > DEEPEST - 10:
-        yield f"its chains are {deepest} bodies long, and more than {DEEPEST} nested elements are not read"
+        yield (
+            f"its chains are {deepest} bodies long, and more than {DEEPEST} nested elements are "
+            "not read"
+        )
     for planned in plan.all():
         about = f'body "{planned.body.name}"'
         sentence = problem(planned.body.mass_properties)
@@ -85,7 +103,10 @@ def _about_element(element: loops.Element) -> Iterator[str]:
             pass
         case loops.LoopClosure(kind="weld", directions=directions):
             if tuple(directions) not in (loops.WELD_DIRECTIONS, loops.WELD_DIRECTIONS[:3]):
-                yield f'weld "{element.name}" holds {", ".join(directions)}, MuJoCo all six or x, y, z'
+                yield (
+                    f'weld "{element.name}" holds {", ".join(directions)}, MuJoCo all six or '
+                    "x, y, z"
+                )
         case loops.Coupling():
             pass
         case loops.TorsionSpring(stiffness=stiffness, pretension=pretension):
@@ -95,9 +116,13 @@ def _about_element(element: loops.Element) -> Iterator[str]:
             yield from _about_spring(element)
         case loops.Differential(matrix=matrix):
             square = len({len(matrix), *(len(row) for row in matrix)}) == 1
-            if not has_symbols(matrix) and (not square or abs(np.linalg.det(np.array(matrix, dtype=float))) < 1e-12):
+            if not has_symbols(matrix) and (
+                not square or abs(np.linalg.det(np.array(matrix, dtype=float))) < 1e-12
+            ):
                 yield f'differential "{element.name}" has a matrix that cannot be inverted'
-    if has_symbols(tuple(getattr(element, label) for label in element.__slots__ if label != "note")):
+    if has_symbols(
+        tuple(getattr(element, label) for label in element.__slots__ if label != "note")
+    ):
         yield f'"{getattr(element, "name", "")}" depends on live variables'
 
 
@@ -109,8 +134,15 @@ def _about_spring(spring: loops.Spring) -> Iterator[str]:
     if spring.pretension and not spring.stiffness:
         yield f"{about} has pretension without stiffness"
     elif spring.pretension and spring.kind != "both":
-        yield f"{about} has pretension that ends where it hangs loose, and MuJoCo's springs begin at zero force"
-    elif spring.kind == "both" and spring.stiffness and spring.free_length < spring.pretension / spring.stiffness:
+        yield (
+            f"{about} has pretension that ends where it hangs loose, and MuJoCo's springs begin "
+            "at zero force"
+        )
+    elif (
+        spring.kind == "both"
+        and spring.stiffness
+        and spring.free_length < spring.pretension / spring.stiffness
+    ):
         yield f"{about} pulls even without length, and MuJoCo's springs have a length without force"
 
 
@@ -119,11 +151,20 @@ def _unknown_elements(model: Model) -> Iterator[str]:
     unknown: dict[str, list[str]] = {}
     for element in model.elements:
         match element:
-            case loops.LoopClosure(kind="point" | "weld" | "hinge" | "planar_hinge" | "distance") | loops.Coupling():
+            case (
+                loops.LoopClosure(kind="point" | "weld" | "hinge" | "planar_hinge" | "distance")
+                | loops.Coupling()
+            ):
                 continue
             case loops.TorsionSpring() | loops.LinearActuator() | loops.Spring() | loops.Damper():
                 continue
-            case loops.Gear() | loops.Belt() | loops.Differential() | loops.Share() | loops.Stiffness():
+            case (
+                loops.Gear()
+                | loops.Belt()
+                | loops.Differential()
+                | loops.Share()
+                | loops.Stiffness()
+            ):
                 continue
             case loops.Bar(name=bar) | loops.Slider(bar=bar) if not _is_loaded(model, bar):
                 continue
@@ -142,7 +183,11 @@ def _is_loaded(model: Model, bar: str) -> bool:
     for part in model.elements:
         points = [getattr(part, label, None) for label in ("first", "second", "foot", "head")]
         if any(isinstance(point, loops.Point) and point.body == bar for point in points):
-            silent = isinstance(part, loops.Spring) and not has_symbols(part.stiffness) and not part.stiffness
+            silent = (
+                isinstance(part, loops.Spring)
+                and not has_symbols(part.stiffness)
+                and not part.stiffness
+            )
             if not silent:
                 return True
     return False
@@ -183,8 +228,13 @@ def _names(model: Model) -> list[str]:
 
 def _is_live(body: Body) -> bool:
     m = body.mass_properties
-    shapes = tuple((s.size, s.placement.rotation, s.placement.position) for s in (*body.visuals, *body.collisions))
-    return has_symbols((m.mass, m.com, m.inertia, tuple(position for _, position in body.points), shapes))
+    shapes = tuple(
+        (s.size, s.placement.rotation, s.placement.position)
+        for s in (*body.visuals, *body.collisions)
+    )
+    return has_symbols(
+        (m.mass, m.com, m.inertia, tuple(position for _, position in body.points), shapes)
+    )
 
 
 def _numbers(joint: Joint) -> tuple[object, ...]:

@@ -20,14 +20,17 @@ class CompilerSettings:
     angle              radians per unit of angle in the file (MuJoCo's default unit is the degree)
     euler_sequence     letters of x, y, z turn about moving axes, capitals about fixed ones
     limits_by_range    a range alone limits a joint (autolimits)
-    mesh_folder        where mesh files lie, seen from the file; strip_path drops folders from their names
-    inertia_from_geoms "auto" (where no <inertial> stands), "true" or "false", from geoms of `groups` only
-    least_mass, least_inertia, total_mass   boundmass, boundinertia and settotalmass (0: not used)
-    balance            principal moments that break A + B >= C are replaced by their mean
+    mesh_folder        where mesh files lie, seen from the file; strip_path drops folders from their
+                       names
+    inertia_from_geoms "auto" (where no <inertial> stands), "true" or "false", from geoms of
+    `groups` only least_mass, least_inertia, total_mass   boundmass, boundinertia and settotalmass
+    (0: not used) balance            principal moments that break A + B >= C are replaced by their
+                                     mean
     fit_box            geoms fitted to a mesh take its bounding box, not its inertia box
 
-    `fusestatic` and `discardvisual` change nothing here: bodies stay bodies, and mass is inferred before MuJoCo drops
-    a geom. `alignfree` moves the frame of a free body to principal axes that MuJoCo picks; it is left where it is.
+    `fusestatic` and `discardvisual` change nothing here: bodies stay bodies, and mass is inferred
+    before MuJoCo drops a geom. `alignfree` moves the frame of a free body to principal axes that
+    MuJoCo picks; it is left where it is.
     """
 
     angle: float
@@ -50,13 +53,19 @@ def settings(root: Element) -> CompilerSettings:
     compiler = _last_first(root, "compiler")
     if compiler.choice("coordinate", ("local", "global"), "local") == "global":
         older = "MuJoCo gave them up in 2.3.4; load and save the file in an older MuJoCo"
-        raise compiler.holder("coordinate").error(f'has coordinate="global", expected local: {older}')
+        raise compiler.holder("coordinate").error(
+            f'has coordinate="global", expected local: {older}'
+        )
     sequence = compiler.text("eulerseq", "xyz")
     if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
-        raise compiler.holder("eulerseq").error(f'has eulerseq="{sequence[:60]}", expected three of x, y, z, X, Y, Z')
+        raise compiler.holder("eulerseq").error(
+            f'has eulerseq="{sequence[:60]}", expected three of x, y, z, X, Y, Z'
+        )
     low, high = compiler.numbers("inertiagrouprange", 2, (0.0, 5.0))
     return CompilerSettings(
-        angle=1.0 if compiler.choice("angle", ("degree", "radian"), "degree") == "radian" else math.pi / 180.0,
+        angle=1.0
+        if compiler.choice("angle", ("degree", "radian"), "degree") == "radian"
+        else math.pi / 180.0,
         euler_sequence=sequence,
         limits_by_range=compiler.flag("autolimits", True),
         mesh_folder=compiler.text("meshdir", compiler.text("assetdir", "")),
@@ -100,4 +109,6 @@ def _not_negative(compiler: Words, attribute: str) -> float:
 
 
 def _negative(compiler: Words, attribute: str, value: float) -> InvalidFile:
-    return compiler.holder(attribute).error(f"has {attribute} {value:g}, expected a number that is not negative")
+    return compiler.holder(attribute).error(
+        f"has {attribute} {value:g}, expected a number that is not negative"
+    )

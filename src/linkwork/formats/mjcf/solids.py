@@ -1,8 +1,9 @@
 """Solids: volume (or area of the hull) and principal moments of the shapes a geom can have.
 
-Sizes as in MJCF: sphere (radius), capsule and cylinder (radius, half length along z), ellipsoid and box (half sizes).
-Moments are about the centre, along the axes of the shape, for a mass of one. Textbook formulas, but for the hull of
-an ellipsoid, which has none: there MuJoCo's approximations are taken, because a file means what MuJoCo makes of it.
+Sizes as in MJCF: sphere (radius), capsule and cylinder (radius, half length along z), ellipsoid and
+box (half sizes). Moments are about the centre, along the axes of the shape, for a mass of one.
+Textbook formulas, but for the hull of an ellipsoid, which has none: there MuJoCo's approximations
+are taken, because a file means what MuJoCo makes of it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ THOMSEN = 1.6075
 """Exponent of Thomsen's formula for the area of an ellipsoid (relative error below 1.061 %)."""
 
 SKIN = 1e-6
-"""Thickness [m] by which MuJoCo grows an ellipsoid to find the moments of its hull as a difference."""
+"""Thickness [m] by which MuJoCo grows an ellipsoid to find the moments of its hull as a
+difference."""
 
 
 class Solid(NamedTuple):
-    """content: volume [m^3], or area [m^2] of a hull; moments: principal moments for unit mass [m^2]."""
+    """content: volume [m^3], or area [m^2] of a hull; moments:
+    principal moments for unit mass [m^2]."""
 
     content: float
     moments: Vector
@@ -33,7 +36,9 @@ def solid(kind: str, size: Vector) -> Solid:
         case "sphere":
             return Solid(4.0 / 3.0 * math.pi * a * a * a, _alike(2.0 / 5.0 * a * a))
         case "cylinder":
-            return Solid(2.0 * math.pi * a * a * b, _round((3.0 * a * a + 4.0 * b * b) / 12.0, a * a / 2.0))
+            return Solid(
+                2.0 * math.pi * a * a * b, _round((3.0 * a * a + 4.0 * b * b) / 12.0, a * a / 2.0)
+            )
         case "capsule":
             return _filled_capsule(a, b)
         case "ellipsoid":
@@ -57,10 +62,13 @@ def hull(kind: str, size: Vector) -> Solid:
 
 
 def _filled_capsule(r: float, h: float) -> Solid:
-    """A cylinder of half length h and two half balls, whose centres of mass lie 3/8 r beyond its ends."""
+    """A cylinder of half length h and two half balls,
+    whose centres of mass lie 3/8 r beyond its ends."""
     tube, balls = 2.0 * r * r * h, 4.0 / 3.0 * r * r * r
     m, n = tube / (tube + balls), balls / (tube + balls)
-    across = m * (3.0 * r * r + 4.0 * h * h) / 12.0 + n * (2.0 / 5.0 * r * r + h * h + 3.0 / 4.0 * r * h)
+    across = m * (3.0 * r * r + 4.0 * h * h) / 12.0 + n * (
+        2.0 / 5.0 * r * r + h * h + 3.0 / 4.0 * r * h
+    )
     return Solid(math.pi * (tube + balls), _round(across, m * r * r / 2.0 + n * 2.0 / 5.0 * r * r))
 
 
@@ -81,12 +89,14 @@ def _cylinder_hull(r: float, h: float) -> Solid:
 
 
 def _box_hull(size: Vector) -> Solid:
-    """Three pairs of plates; a pair across axis i has share s_i of the mass and lies at +-size_i."""
+    """Three pairs of plates; a pair across axis i has share s_i of the mass and lies at
+    +-size_i."""
     a, b, c = size
     area = a * b + b * c + c * a
     share = (b * c / area, c * a / area, a * b / area)
     second = [
-        sum(share[i] * (size[k] * size[k] if i == k else size[k] * size[k] / 3.0) for i in range(3)) for k in range(3)
+        sum(share[i] * (size[k] * size[k] if i == k else size[k] * size[k] / 3.0) for i in range(3))
+        for k in range(3)
     ]
     return Solid(8.0 * area, (second[1] + second[2], second[0] + second[2], second[0] + second[1]))
 

@@ -1,7 +1,9 @@
-"""The words of MJCF: what linkwork reads, what has no part in kinematics and dynamics, what it refuses.
+"""The words of MJCF: what linkwork reads, what has no part in kinematics and dynamics,
+what it refuses.
 
-Every other word is an error with the nearest one that is known: <freejiont/> must not silently fix a body. The tables
-follow MuJoCo 4.0 and hold, besides, a few words of older versions that simulate and do not describe.
+Every other word is an error with the nearest one that is known: <freejiont/> must not silently fix
+a body. The tables follow MuJoCo 4.0 and hold, besides, a few words of older versions that simulate
+and do not describe.
 """
 
 from __future__ import annotations
@@ -17,24 +19,44 @@ JOINT_TYPES = ("hinge", "slide", "ball", "free")
 GEOM_TYPES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 
 ACTUATORS = (
-    *("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder"),
+    *(
+        "general",
+        "motor",
+        "position",
+        "velocity",
+        "intvelocity",
+        "orientation",
+        "pid",
+        "damper",
+        "cylinder",
+    ),
     *("muscle", "adhesion", "dcmotor", "plugin"),
 )
 _ACTUATOR = (
-    "actdim actearly actlimited actrange area armature bias biasprm biastype body class cogging controller "
-    "cranklength cranksite ctrllimited ctrlrange damping dampratio delay diameter dynprm dyntype ffrange force "
-    "forcelimited forcerange fpmax fvmax gain gainprm gaintype gear group imax inductance inheritrange input instance "
-    "interp joint jointinparent ki kp kv lengthrange lmax lmin lugre motorconst name nominal nsample plugin posrange "
-    "range refsite resistance saturation scale site slewmax slidersite tausmooth tendon thermal timeconst user "
+    "actdim actearly actlimited actrange area armature bias biasprm biastype body class cogging "
+    "controller "
+    "cranklength cranksite ctrllimited ctrlrange damping dampratio delay diameter dynprm dyntype "
+    "ffrange force "
+    "forcelimited forcerange fpmax fvmax gain gainprm gaintype gear group imax inductance "
+    "inheritrange input instance "
+    "interp joint jointinparent ki kp kv lengthrange lmax lmin lugre motorconst name nominal "
+    "nsample plugin posrange "
+    "range refsite resistance saturation scale site slewmax slidersite tausmooth tendon thermal "
+    "timeconst user "
     "velrange vmax"
 )
 _TENDON = (
-    "name class group limited actuatorfrclimited range actuatorfrcrange solreflimit solimplimit solreffriction "
-    "solimpfriction frictionloss springlength springyield width material margin stiffness damping armature rgba user"
+    "name class group limited actuatorfrclimited range actuatorfrcrange solreflimit solimplimit "
+    "solreffriction "
+    "solimpfriction frictionloss springlength springyield width material margin stiffness damping "
+    "armature rgba user"
 )
 _EQUALITY = "name class active solref solimp"
 _BODY_PARTS = {
-    **{tag: tag for tag in ("body", "frame", "replicate", "inertial", "joint", "freejoint", "geom", "site")},
+    **{
+        tag: tag
+        for tag in ("body", "frame", "replicate", "inertial", "joint", "freejoint", "geom", "site")
+    },
     "plugin": "plugin",
     "attach": "attach",
 }
@@ -43,28 +65,46 @@ _BODY_PARTS = {
 READ: dict[str, tuple[dict[str, str], str]] = {
     "mujoco": (
         {
-            **{tag: tag for tag in ("compiler", "option", "default", "asset", "worldbody", "deformable", "extension")},
+            **{
+                tag: tag
+                for tag in (
+                    "compiler",
+                    "option",
+                    "default",
+                    "asset",
+                    "worldbody",
+                    "deformable",
+                    "extension",
+                )
+            },
             **{tag: tag for tag in ("equality", "tendon", "actuator", "custom", "keyframe")},
         },
         "model",
     ),
     "compiler": (
         {},
-        "alignfree angle assetdir autolimits balanceinertia boundinertia boundmass conflict coordinate discardvisual "
-        "eulerseq fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir passthrough savecanonical savecompiled "
+        "alignfree angle assetdir autolimits balanceinertia boundinertia boundmass conflict "
+        "coordinate discardvisual "
+        "eulerseq fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir passthrough "
+        "savecanonical savecompiled "
         "saveinertial settotalmass strippath texturedir usethread convexhull",
     ),
     "option": (
         {"flag": "flag"},
-        "actuatorgroupdisable ccd_iterations ccd_tolerance cone density gravity impratio integrator iterations "
-        "jacobian ls_iterations ls_tolerance magnetic noslip_iterations noslip_tolerance o_friction o_margin o_solimp "
-        "o_solref sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance viscosity wind "
+        "actuatorgroupdisable ccd_iterations ccd_tolerance cone density gravity impratio "
+        "integrator iterations "
+        "jacobian ls_iterations ls_tolerance magnetic noslip_iterations noslip_tolerance "
+        "o_friction o_margin o_solimp "
+        "o_solref sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance "
+        "viscosity wind "
         "apirate collision mpr_iterations mpr_tolerance",
     ),
     "flag": (
         {},
-        "actuation autoreset clampctrl constraint contact damper diagexact energy equality eulerdamp filterparent "
-        "frictionloss fwdinv gravity invdiscrete ipc island limit midphase multiccd nativeccd override passive refsafe "
+        "actuation autoreset clampctrl constraint contact damper diagexact energy equality "
+        "eulerdamp filterparent "
+        "frictionloss fwdinv gravity invdiscrete ipc island limit midphase multiccd nativeccd "
+        "override passive refsafe "
         "sensor sensornoise sleep speculative spring warmstart",
     ),
     "default": (
@@ -83,30 +123,39 @@ READ: dict[str, tuple[dict[str, str], str]] = {
     "attach": ({}, "model body frame prefix"),
     "mesh": (
         {},
-        "name class builtin content_type face file inertia material maxhullvert normal octree_maxdepth params refpos "
+        "name class builtin content_type face file inertia material maxhullvert normal "
+        "octree_maxdepth params refpos "
         "refquat scale smoothnormal texcoord vertex",
     ),
     "material": (
         {},
-        "name class emission metallic reflectance rgba roughness shininess specular texrepeat texture texuniform",
+        "name class emission metallic reflectance rgba roughness shininess specular texrepeat "
+        "texture texuniform",
     ),
     "hfield": ({}, "name content_type elevation file ncol nrow size"),
     "worldbody": (_BODY_PARTS, ""),
-    "body": (_BODY_PARTS, f"name childclass pos {_ORIENTATION} mocap gravcomp fuse sleep simple user"),
+    "body": (
+        _BODY_PARTS,
+        f"name childclass pos {_ORIENTATION} mocap gravcomp fuse sleep simple user",
+    ),
     "frame": (_BODY_PARTS, f"name childclass pos {_ORIENTATION}"),
     "replicate": (_BODY_PARTS, "count offset euler sep prefix childclass"),
     "inertial": ({}, f"pos {_ORIENTATION} mass diaginertia fullinertia"),
     "joint": (
         {},
-        "name class type group pos axis springdamper springyield limited actuatorfrclimited solreflimit solimplimit "
-        "solreffriction solimpfriction stiffness range actuatorfrcrange actuatorgravcomp margin ref springref armature "
+        "name class type group pos axis springdamper springyield limited actuatorfrclimited "
+        "solreflimit solimplimit "
+        "solreffriction solimpfriction stiffness range actuatorfrcrange actuatorgravcomp margin "
+        "ref springref armature "
         "damping frictionloss user",
     ),
     "freejoint": ({}, "name group align"),
     "geom": (
         {},
-        f"name class type contype conaffinity condim group priority size material friction mass density shellinertia "
-        f"solmix solref solimp margin gap surfacevel adhesion fromto pos {_ORIENTATION} hfield mesh fitscale rgba "
+        "name class type contype conaffinity condim group priority size material friction mass "
+        "density shellinertia "
+        f"solmix solref solimp margin gap surfacevel adhesion fromto pos {_ORIENTATION} hfield "
+        "mesh fitscale rgba "
         f"castshadow fluidshape fluidcoef user",
     ),
     "site": ({}, f"name class type group pos {_ORIENTATION} material mesh size fromto rgba user"),
@@ -169,7 +218,8 @@ REFUSED: dict[str, str] = {
 
 @cache
 def _known_at(place: str) -> tuple[dict[str, str], dict[str, None], tuple[str, ...]]:
-    """Tags with the places they open, attributes, and tags without influence on the mechanism, of a place."""
+    """Tags with the places they open, attributes, and tags without influence on the mechanism,
+    of a place."""
     tags, attributes = READ[place]
     return tags, dict.fromkeys(attributes.split()), tuple(WITHOUT_INFLUENCE.get(place, "").split())
 
@@ -183,7 +233,9 @@ def check_words(root: Element) -> None:
         if not element.attributes.keys() <= known.keys():
             attribute = next(each for each in element.attributes if each not in known)
             near = did_you_mean(attribute, known)
-            raise element.error(f'has an attribute "{attribute}", which MJCF does not know here{near}')
+            raise element.error(
+                f'has an attribute "{attribute}", which MJCF does not know here{near}'
+            )
         for child in element.children:
             inner = tags.get(child.tag)
             if inner is not None:
@@ -193,5 +245,8 @@ def check_words(root: Element) -> None:
                 raise child.error(REFUSED[child.tag])
             elif child.tag not in quiet:
                 choices = [*tags, *quiet]
-                near = did_you_mean(child.tag, choices) or f"; it may hold {listed(choices) or 'nothing'}"
+                near = (
+                    did_you_mean(child.tag, choices)
+                    or f"; it may hold {listed(choices) or 'nothing'}"
+                )
                 raise child.error(f"is not a tag that MJCF knows inside <{element.tag}>{near}")

@@ -8,7 +8,8 @@ from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.xml import Element
 
 Holder = tuple[int, Element, int]
-"""(rank, element that has an attribute, how many words it gives); the nearest element has the lowest rank"""
+"""(rank, element that has an attribute, how many words it gives);
+the nearest element has the lowest rank"""
 
 Inherited = Mapping[str, tuple[Holder, ...]]
 """attribute -> who hands it down, the nearest first; see `inherited_from`"""
@@ -16,11 +17,13 @@ Inherited = Mapping[str, tuple[Holder, ...]]
 NOTHING: Inherited = {}
 
 
-def inherited_from(elements: Sequence[Element], behind: Inherited = NOTHING, rank: int = 0) -> Inherited:
+def inherited_from(
+    elements: Sequence[Element], behind: Inherited = NOTHING, rank: int = 0
+) -> Inherited:
     """What elements hand down, the nearest first, with what stands `behind` all of them.
 
-    One behind others counts where it gives more numbers than they. `rank` is that of the first element, lower than
-    any behind it.
+    One behind others counts where it gives more numbers than they. `rank` is that of the first
+    element, lower than any behind it.
     """
     by_attribute: dict[str, list[Holder]] = {}
     for k, element in enumerate(elements):
@@ -75,7 +78,9 @@ class Words:
 
     def has_none_of(self, attributes: frozenset[str]) -> bool:
         inherited = self.inherited
-        return attributes.isdisjoint(self.own.attributes) and (not inherited or attributes.isdisjoint(inherited))
+        return attributes.isdisjoint(self.own.attributes) and (
+            not inherited or attributes.isdisjoint(inherited)
+        )
 
     def text(self, attribute: str, default: str | None = None) -> str:
         if attribute in self.own.attributes:
@@ -91,19 +96,24 @@ class Words:
             return default
         return self.holder(attribute).number(attribute, default)
 
-    def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+    def numbers(
+        self, attribute: str, count: int, default: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
         if attribute in self.own.attributes:
             return self.own.numbers(attribute, count, default)
         if default is not None and attribute not in self.inherited:
             return default
         return self.holder(attribute).numbers(attribute, count, default)
 
-    def few(self, attribute: str, least: int, most: int, default: Sequence[float]) -> tuple[float, ...]:
+    def few(
+        self, attribute: str, least: int, most: int, default: Sequence[float]
+    ) -> tuple[float, ...]:
         holder = self.holder(attribute)
         return holder.few(attribute, least, most) if holder.has(attribute) else tuple(default)
 
     def overlaid(self, attribute: str, default: Sequence[float]) -> tuple[float, ...]:
-        """As many numbers as the default has; who gives fewer replaces the first ones and inherits the others."""
+        """As many numbers as the default has; who gives fewer replaces the first ones and inherits
+        the others."""
         if attribute not in self.own.attributes and attribute not in self.inherited:
             return tuple(default)
         if attribute not in self.inherited:
@@ -121,7 +131,9 @@ class Words:
             return default
         value = self.number(attribute, float(default))
         if value != int(value):
-            raise self.holder(attribute).error(f'has {attribute}="{value:g}", expected a whole number')
+            raise self.holder(attribute).error(
+                f'has {attribute}="{value:g}", expected a whole number'
+            )
         return int(value)
 
     def choice(self, attribute: str, choices: Sequence[str], default: str) -> str:

@@ -1,18 +1,22 @@
 """Writing a model as MJCF, as far as the format and MuJoCo's own rules can hold it.
 
-What is read back has the same kinematics, dynamics and points: numbers are written with all their digits.
+What is read back has the same kinematics, dynamics and points: numbers are written with all their
+digits.
 
-- Planar, cylindrical and universal joints become several joints of one body, same coordinates in the same order; so
-  do joints with a massless body between, which MuJoCo does not allow to move (plan.py).
-- Frames and points become sites; what closes and drives a machine equalities, tendons and motors (loop_rows.py); a
-  spring about a joint its stiffness; configurations keyframes, but for "qpos0", which is MuJoCo's reference (ref).
-- Inertia is written in principal axes. Shapes become geoms that weigh nothing (inertiafromgeom="false").
-- What linkwork knows and MJCF does not (which site is a point, limits of speed, names of massless bodies) stands in
-  <custom> texts (marks.py), which MuJoCo keeps and does not look at.
+- Planar, cylindrical and universal joints become several joints of one body, same coordinates in
+  the same order; so do joints with a massless body between, which MuJoCo does not allow to move
+  (plan.py).
+- Frames and points become sites; what closes and drives a machine equalities, tendons and motors
+  (loop_rows.py); a spring about a joint its stiffness; configurations keyframes, but for "qpos0",
+  which is MuJoCo's reference (ref).
+- Inertia is written in principal axes. Shapes become geoms that weigh nothing
+  (inertiafromgeom="false").
+- What linkwork knows and MJCF does not (which site is a point, limits of speed, names of massless
+  bodies) stands in <custom> texts (marks.py), which MuJoCo keeps and does not look at.
 
-Helical joints, moving bodies without mass, moments that break A + B >= C, floating joints that do not stand on the
-world's origin, elements without a word of MJCF (reasons.py) and live variables cannot be written: NotPossible lists
-every reason. Motions, drawing
+Helical joints, moving bodies without mass, moments that break A + B >= C, floating joints that do
+not stand on the world's origin, elements without a word of MJCF (reasons.py) and live variables
+cannot be written: NotPossible lists every reason. Motions, drawing
 lines, notes and meshes MuJoCo cannot load are left out with one warning.
 """
 
@@ -53,8 +57,8 @@ MOST_REASONS = 20
 def write_mjcf(model: Model, path: str | os.PathLike[str], commands: Sequence[str] = ()) -> None:
     """Write a robot to an MJCF file: the whole file or nothing. `commands` as in `mjcf_text`.
 
-    Meshes of kinds that MuJoCo does not load (DAE and others that trimesh reads) become STL files in a folder
-    "<name>_meshes" beside the file.
+    Meshes of kinds that MuJoCo does not load (DAE and others that trimesh reads) become STL files
+    in a folder "<name>_meshes" beside the file.
     """
     place = Path(os.path.abspath(file_name(path)))
     writer = _writer(model, place.parent, commands, place.parent / f"{place.stem}_meshes")
@@ -68,12 +72,15 @@ def write_mjcf(model: Model, path: str | os.PathLike[str], commands: Sequence[st
 def mjcf_text(model: Model, folder: Path | None = None, commands: Sequence[str] = ()) -> str:
     """The robot as MJCF. Meshes inside `folder` are named relative to it, others by their path.
 
-    commands   drives of a closed machine in their order; those that are joints get a motor, transmissions have theirs
+    commands   drives of a closed machine in their order; those that are joints get a motor,
+               transmissions have theirs
     """
     return _writer(model, folder, commands, None).text()
 
 
-def _writer(model: Model, folder: Path | None, commands: Sequence[str], converted: Path | None) -> _Writer:
+def _writer(
+    model: Model, folder: Path | None, commands: Sequence[str], converted: Path | None
+) -> _Writer:
     hindrances = list(reasons_before(model))
     plan = None if hindrances else Plan(model)
     hindrances += [] if plan is None else list(reasons(plan))
@@ -83,7 +90,11 @@ def _writer(model: Model, folder: Path | None, commands: Sequence[str], converte
 
 
 def _joined(sentences: list[str]) -> str:
-    more = f"; and {len(sentences) - MOST_REASONS} reasons more" if len(sentences) > MOST_REASONS else ""
+    more = (
+        f"; and {len(sentences) - MOST_REASONS} reasons more"
+        if len(sentences) > MOST_REASONS
+        else ""
+    )
     return "; ".join(sentences[:MOST_REASONS]) + more
 
 
@@ -98,7 +109,10 @@ class _Writer:
         self.loops = LoopRows(model, sites, plan.references, plan.names, commands)
         self.springs = self.loops.springs(model)
         self.marks = list(self.loops.marks)
-        self.sites = {name: [*self._sites(name), *self.loops.sites.get(name, ())] for name in [WORLD, *plan.bodies]}
+        self.sites = {
+            name: [*self._sites(name), *self.loops.sites.get(name, ())]
+            for name in [WORLD, *plan.bodies]
+        }
 
     def text(self) -> str:
         world = list(self._worldbody())
@@ -106,7 +120,10 @@ class _Writer:
         self._warn(left)
         self._mark_order()
         sections = [
-            ("custom", [element("text", name=f"{PREFIX}{k}:{n}", data=data) for k, n, data in self.marks]),
+            (
+                "custom",
+                [element("text", name=f"{PREFIX}{k}:{n}", data=data) for k, n, data in self.marks],
+            ),
             ("asset", self.geoms.mesh_rows()),
             ("worldbody", world),
             ("tendon", [*self.loops.tendons, *carried["tendon"]]),
@@ -147,7 +164,11 @@ class _Writer:
             log.warning('robot "%s": MJCF has no place for %s', model.name, listed(names))
         if self.loops.connected:
             hinges = listed([f'"{name}"' for name in self.loops.connected])
-            log.warning('robot "%s": planar hinges %s are connects, held along their axes too', model.name, hinges)
+            log.warning(
+                'robot "%s": planar hinges %s are connects, held along their axes too',
+                model.name,
+                hinges,
+            )
 
     # bodies
 
@@ -171,7 +192,9 @@ class _Writer:
     def _start(self, planned: Planned) -> Placement:
         """Where the body stands: a floating one where "qpos0" puts it."""
         if planned.joints and planned.joints[0].type == "free":
-            x, y, z, *xyzw = self.plan.references.get(planned.joints[0].name, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+            x, y, z, *xyzw = self.plan.references.get(
+                planned.joints[0].name, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+            )
             return Placement(from_quaternion(xyzw), (x, y, z))
         return planned.placement
 
@@ -179,7 +202,9 @@ class _Writer:
         body = planned.body
         for joint, between in planned.between.items():
             R, p = between.frame.rotation, between.frame.position
-            self.marks.append(("between", joint, f"{numbers((*p, *R[0], *R[1], *R[2]))} {between.name}"))
+            self.marks.append(
+                ("between", joint, f"{numbers((*p, *R[0], *R[1], *R[2]))} {between.name}")
+            )
             if points := self.plan.bodies[between.name].points:
                 self.marks.append(("points", between.name, json.dumps(points, ensure_ascii=False)))
         yield from _inertial(body)
@@ -189,7 +214,11 @@ class _Writer:
         yield from self.sites[body.name]
 
     def _joint(self, joint: Single) -> str:
-        numbers_of = {"damping": joint.damping[0], "frictionloss": joint.friction[0], "armature": joint.armature[0]}
+        numbers_of = {
+            "damping": joint.damping[0],
+            "frictionloss": joint.friction[0],
+            "armature": joint.armature[0],
+        }
         nonzero = {label: number(x) for label, x in numbers_of.items() if x}
         turns = joint.type in ("hinge", "slide")
         held = self._limits(joint) if turns else {}
@@ -199,7 +228,9 @@ class _Writer:
             "joint",
             name=joint.name,
             type=joint.type,
-            pos=None if joint.type in ("free", "slide") or joint.anchor == ZERO else numbers(joint.anchor),
+            pos=None
+            if joint.type in ("free", "slide") or joint.anchor == ZERO
+            else numbers(joint.anchor),
             axis=numbers(joint.axis) if turns else None,
             ref=number(joint.reference) if joint.reference else None,
             **held,
@@ -214,7 +245,10 @@ class _Writer:
         if math.isfinite(limit.lower) and math.isfinite(limit.upper) and limit.lower < limit.upper:
             words |= {"range": numbers((limit.lower, limit.upper)), "limited": "true"}
         if math.isfinite(limit.effort) and limit.effort > 0.0:
-            words |= {"actuatorfrcrange": numbers((-limit.effort, limit.effort)), "actuatorfrclimited": "true"}
+            words |= {
+                "actuatorfrcrange": numbers((-limit.effort, limit.effort)),
+                "actuatorfrclimited": "true",
+            }
         held = Limits(
             *((limit.lower, limit.upper) if "range" in words else (-math.inf, math.inf)),
             effort=limit.effort if "actuatorfrcrange" in words else math.inf,
@@ -227,7 +261,9 @@ class _Writer:
         data = " ".join(numbers((x.lower, x.upper, x.velocity, x.effort)) for x in joint.limits)
         self.marks.append(("limits", joint.name, data))
         if any(x.acceleration < math.inf for x in joint.limits):
-            self.marks.append(("acceleration", joint.name, numbers([x.acceleration for x in joint.limits])))
+            self.marks.append(
+                ("acceleration", joint.name, numbers([x.acceleration for x in joint.limits]))
+            )
 
     def _sites(self, body: str) -> Iterator[str]:
         """Frames and points of a body."""
@@ -243,7 +279,8 @@ class _Writer:
     # beside the tree
 
     def _carried(self) -> tuple[dict[str, list[str]], int]:
-        """Rows of what came from MJCF and names only what is here, by section; how many others there are."""
+        """Rows of what came from MJCF and names only what is here, by section;
+        how many others there are."""
         known = {
             "body": {WORLD, *(carried.body.name for carried in self.plan.all())},
             "joint": {single.name for single in all_singles(self.plan)},
@@ -254,9 +291,16 @@ class _Writer:
         }
         rows: dict[str, list[str]] = {"tendon": [], "equality": [], "actuator": []}
         left = 0
-        for carried in sorted(self.model.carried, key=lambda carried: not carried.kind.startswith("mjcf tendon")):
+        for carried in sorted(
+            self.model.carried, key=lambda carried: not carried.kind.startswith("mjcf tendon")
+        ):
             words = carried.kind.split()
-            if words[0] != "mjcf" or len(words) != 3 or words[1] not in rows or not _refers(carried, known):
+            if (
+                words[0] != "mjcf"
+                or len(words) != 3
+                or words[1] not in rows
+                or not _refers(carried, known)
+            ):
                 left += 1
                 continue
             if words[1] == "tendon":
@@ -265,7 +309,8 @@ class _Writer:
         return rows, left
 
     def _keyframes(self) -> Iterator[str]:
-        """Every configuration as qpos of all joints of the file; joints it does not name are at zero."""
+        """Every configuration as qpos of all joints of the file;
+        joints it does not name are at zero."""
         follows = resolved_mimic(self.model.joints)
         order = {name: joint for joint, names in self.plan.names.items() for name in names}
         for name, configuration in self.model.configurations:
@@ -306,7 +351,11 @@ def _inertial(body: Body) -> Iterator[str]:
     moments, R = principal(matter)
     turned = where(Placement(R))["quat"]
     yield element(
-        "inertial", pos=numbers(matter.com), quat=turned, mass=number(matter.mass), diaginertia=numbers(moments)
+        "inertial",
+        pos=numbers(matter.com),
+        quat=turned,
+        mass=number(matter.mass),
+        diaginertia=numbers(moments),
     )
 
 

@@ -29,7 +29,9 @@ def _body(build: Build, name: str, part: Part, entry: Entry) -> Body:
     named = entry.get("points", {})
     points = [(label, mirror.position(scope.numbers(p))) for label, p in named.items()]
     both = entry.get("shapes", ())
-    colliding = [read_shape(build, part, shape, named) for shape in (*both, *entry.get("collisions", ()))]
+    colliding = [
+        read_shape(build, part, shape, named) for shape in (*both, *entry.get("collisions", ()))
+    ]
     return Body(
         name,
         mirror.matter(matter(entry, scope)),
@@ -43,7 +45,8 @@ def _body(build: Build, name: str, part: Part, entry: Entry) -> Body:
 
 
 def matter(entry: Entry, scope: Scope) -> MassProperties:
-    """Mass, centre of mass and inertia of a body or DH row, turned to the inertia about the centre of mass."""
+    """Mass, centre of mass and inertia of a body or DH row,
+    turned to the inertia about the centre of mass."""
     mass = scope.number(entry["mass"]) if "mass" in entry else 0.0
     com = scope.numbers(entry["com"]) if "com" in entry else ZERO
     written = entry.get("inertia")
@@ -52,7 +55,9 @@ def matter(entry: Entry, scope: Scope) -> MassProperties:
     if isinstance(written, tuple):
         xx, yy, zz = scope.numbers(written)
         return MassProperties(mass, com, ((xx, 0.0, 0.0), (0.0, yy, 0.0), (0.0, 0.0, zz)))
-    xx, yy, zz, xy, xz, yz = (scope.number(written.get(each, 0.0)) for each in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    xx, yy, zz, xy, xz, yz = (
+        scope.number(written.get(each, 0.0)) for each in ("xx", "yy", "zz", "xy", "xz", "yz")
+    )
     inertia: Matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     if written.get("about", "com") == "joint":
         a, b, c = steiner(mass, com)
@@ -65,10 +70,14 @@ def _lines(build: Build, entry: Entry) -> tuple[tuple[str, str], ...]:
     points, pairs = entry.get("points", {}), []
     for line in entry.get("lines", ()):
         if len(line) < 2:
-            build.reader.refuse(entry.at("lines"), f"a line has {len(line)} points, expected two or more")
+            build.reader.refuse(
+                entry.at("lines"), f"a line has {len(line)} points, expected two or more"
+            )
         for label in line:
             if label not in points:
-                build.reader.refuse(entry.at("lines"), f'unknown point "{label}"{did_you_mean(label, points)}')
+                build.reader.refuse(
+                    entry.at("lines"), f'unknown point "{label}"{did_you_mean(label, points)}'
+                )
         pairs += list(itertools.pairwise(line))
     return tuple(pairs)
 

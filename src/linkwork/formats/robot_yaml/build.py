@@ -24,9 +24,15 @@ from linkwork.model.validation import validated
 
 @collected_later
 def build_model(
-    robot: Entry, reader: Reader, values: Mapping[str, Number], meshes: MeshFinder, check: str, mimic: str
+    robot: Entry,
+    reader: Reader,
+    values: Mapping[str, Number],
+    meshes: MeshFinder,
+    check: str,
+    mimic: str,
 ) -> Model:
-    """The model for these SI values (or symbols) of the variables; missing ones have the value of the file."""
+    """The model for these SI values (or symbols) of the variables;
+    missing ones have the value of the file."""
     variables = robot.get("variables", {})
     scope = scope_with(variables, empty_scope(reader), values)
 
@@ -42,7 +48,9 @@ def build_model(
     _frames(build)
     bodies = tuple(build.bodies.values())
     free = [name for name, variable in variables.items() if isinstance(variable.value, float)]
-    plain = {name: reader.units.unit(variables[name].dimension).to_si(scope.plain[name]) for name in free}
+    plain = {
+        name: reader.units.unit(variables[name].dimension).to_si(scope.plain[name]) for name in free
+    }
     model = Model(
         name=robot["name"],
         bodies=bodies,
@@ -52,7 +60,9 @@ def build_model(
         elements=read_elements(build, robot, scope),
         motions=read_motions(build, robot, scope),
         configurations=read_configurations(build, robot, scope),
-        variables=tuple((name, values[name] if _is_plain(values.get(name)) else plain[name]) for name in free),
+        variables=tuple(
+            (name, values[name] if _is_plain(values.get(name)) else plain[name]) for name in free
+        ),
         notes=tuple(_notes(robot)),
         source=reader.source,
         kinematic_only=not any(body.has_inertia for body in bodies),
@@ -81,9 +91,14 @@ def _frames(build: Build) -> None:
 
 
 def _notes(robot: Entry) -> list[str]:
-    """Sources, assumptions and corrections of the whole robot and of its parts, each with where it stands."""
+    """Sources, assumptions and corrections of the whole robot and of its parts,
+    each with where it stands."""
     notes = remarks(robot)
-    sections = [robot[s] for s in ("bodies", "joints", "frames", "elements", "motions", "placed") if s in robot]
+    sections = [
+        robot[s]
+        for s in ("bodies", "joints", "frames", "elements", "motions", "placed")
+        if s in robot
+    ]
     for chain in robot.get("chains", {}).values():
         notes += [f"{chain.path}: {line}" for line in remarks(chain)]
         sections += [chain[s] for s in ("bodies", "joints", "frames", "elements") if s in chain]

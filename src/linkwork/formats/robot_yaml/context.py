@@ -1,4 +1,5 @@
-"""Context of a build: what has a name, where it stands in the file, and what dimension a coordinate has."""
+"""Context of a build: what has a name, where it stands in the file,
+and what dimension a coordinate has."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _DIMENSIONS = {
 
 
 def dimension(quantity: str, joint_type: str, coordinate: int = 0) -> str:
-    """The dimension of a joint's "position", "velocity", "effort", ... for one of its coordinates."""
+    """The dimension of a joint's "position", "velocity", "effort", ... for one of its
+    coordinates."""
     return _DIMENSIONS[quantity][coordinate in KINDS[joint_type].slides]
 
 

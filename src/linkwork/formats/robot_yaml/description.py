@@ -1,4 +1,5 @@
-"""Description: a .robot.yaml that can be built again with other values, or with symbols, for its variables."""
+"""Description: a .robot.yaml that can be built again with other values, or with symbols,
+for its variables."""
 
 from __future__ import annotations
 
@@ -33,8 +34,10 @@ class Description:
     """A parsed and checked .robot.yaml (implements `model.parametric.Parametric`).
 
     check   level for mass properties: None is what the file says (key "check"), else "physical"
-    mimic   "follow", or "independent" to leave mimic rules out; root: "floating" lets the robot's root move
-    strict  None or False: a visual that cannot be read is passed over with a warning; False: reversed limits mean none;
+    mimic   "follow", or "independent" to leave mimic rules out; root: "floating" lets the robot's
+            root move
+    strict  None or False: a visual that cannot be read is passed over with a warning; False:
+            reversed limits mean none;
             True: neither. visuals: False leaves out what is only drawn
     """
 
@@ -54,7 +57,9 @@ class Description:
             if label != "check" or value is not None:
                 choice(value, CHOICES[label], f"read_robot_yaml: {label}")
         if not isinstance(text, (str, bytes)):
-            raise InvalidInput(f"read_robot_yaml: text is a {type(text).__name__}, expected str or bytes")
+            raise InvalidInput(
+                f"read_robot_yaml: text is a {type(text).__name__}, expected str or bytes"
+            )
         self._arguments = (text, source, folder, check, mimic, root, strict, visuals)
         self._passed = Passed(strict, source)
         node = parse_document(text, source)
@@ -75,15 +80,17 @@ class Description:
 
     @property
     def text(self) -> str | bytes | None:
-        """What was read, where reading it plainly gives the same: None with options that change the model."""
+        """What was read, where reading it plainly gives the same:
+        None with options that change the model."""
         text, _, _, _, mimic, root, _, visuals = self._arguments
         return text if (mimic, root, visuals) == ("follow", "fixed", True) else None
 
     def text_with(self, values: Mapping[str, float]) -> str | bytes | None:
-        """The file with other SI values for its variables, everything else as it was; None where that cannot be.
+        """The file with other SI values for its variables, everything else as it was;
+        None where that cannot be.
 
-        It cannot with options that change the model, and where a number does not stand in the file as its own word
-        (an alias, a folded text).
+        It cannot with options that change the model, and where a number does not stand in the file
+        as its own word (an alias, a folded text).
         """
         changed = {name: x for name, x in values.items() if x != self.defaults.get(name)}
         if self.text is None or not changed:
@@ -92,32 +99,45 @@ class Description:
         lines = text.split("\n")
         variables = self.robot.get("variables", {})
         marks = [(variables[name].written, x) for name, x in changed.items() if name in variables]
-        for written, x in sorted(marks, key=lambda mark: (mark[0].line, mark[0].column), reverse=True):
+        for written, x in sorted(
+            marks, key=lambda mark: (mark[0].line, mark[0].column), reverse=True
+        ):
             line, at = lines[written.line - 1], written.column - 1
             if line[at : at + 1] in ("'", '"'):
                 at += 1
             if not line.startswith(written.text, at):
                 return None
-            lines[written.line - 1] = line[:at] + written.again(float(x)) + line[at + len(written.text) :]
+            lines[written.line - 1] = (
+                line[:at] + written.again(float(x)) + line[at + len(written.text) :]
+            )
         again = Description("\n".join(lines), *self._arguments[1:])
         wanted = {**self.defaults, **values}
         return (
             again.text
             if wanted.keys() == again.defaults.keys()
-            and all(math.isclose(again.defaults[name], x, rel_tol=1e-15) for name, x in wanted.items())
+            and all(
+                math.isclose(again.defaults[name], x, rel_tol=1e-15) for name, x in wanted.items()
+            )
             else None
         )
 
     @cached_property
     def defaults(self) -> Mapping[str, float]:
-        """SI value of every variable that is a number; variables that are expressions follow these."""
+        """SI value of every variable that is a number; variables that are expressions follow
+        these."""
         return defaults(self.robot.get("variables", {}), self._reader)
 
     @cached_property
     def expressions(self) -> Mapping[str, str]:
         """Variables that are expressions of others: name -> text."""
-        values = {name: variable.value for name, variable in self.robot.get("variables", {}).items()}
-        return {n: v.expression.text for n, v in values.items() if isinstance(v, Value) and v.expression is not None}
+        values = {
+            name: variable.value for name, variable in self.robot.get("variables", {}).items()
+        }
+        return {
+            n: v.expression.text
+            for n, v in values.items()
+            if isinstance(v, Value) and v.expression is not None
+        }
 
     @cached_property
     def fingerprint(self) -> str:
@@ -126,7 +146,8 @@ class Description:
         return hashlib.sha256(content + f"\n{mimic} {root}".encode()).hexdigest()
 
     def build(self, values: Mapping[str, Number] | None = None) -> Model:
-        """The model for these SI values; numbers may be symbols, missing ones take their defaults."""
+        """The model for these SI values; numbers may be symbols, missing ones take their
+        defaults."""
         values = values or {}
         for name in values:
             if name not in self.defaults:
@@ -149,11 +170,14 @@ class Description:
 def read_robot_yaml(path: str | os.PathLike[str], **options: Any) -> Description:
     """The description in a file; options as in `Description` (check, mimic, root)."""
     shown = os.fspath(path)
-    return Description(read_bounded(path, LARGEST), shown, os.path.dirname(os.path.abspath(shown)), **options)
+    return Description(
+        read_bounded(path, LARGEST), shown, os.path.dirname(os.path.abspath(shown)), **options
+    )
 
 
 def _units(node: Node, source: str) -> Units:
-    """The section "units", read before everything else, because every other number depends on it."""
+    """The section "units", read before everything else, because every other number depends on
+    it."""
     si = Reader(source, Units())
     if node.kind != "map" or "units" not in node.value:
         return Units()
@@ -164,5 +188,8 @@ def _units(node: Node, source: str) -> Units:
         except ValueError as error:
             si.refuse(chosen.at("inertia"), str(error))
         if not fits:
-            si.refuse(chosen.at("inertia"), f'"{chosen["inertia"]}" is no unit of inertia, expected such as kg*m^2')
+            si.refuse(
+                chosen.at("inertia"),
+                f'"{chosen["inertia"]}" is no unit of inertia, expected such as kg*m^2',
+            )
     return Units(**chosen)

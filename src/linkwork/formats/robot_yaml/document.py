@@ -1,8 +1,9 @@
 """Document: YAML text as a tree of nodes that know their line and column, within limits.
 
-Only the structure of YAML is used: mappings, sequences, and scalars as text, which the schema reads as what it
-expects (so `no`, `010` and `1e-3` mean what they look like). Tags are refused. Anchors and aliases share nodes; what
-they would expand to counts towards the limits, so an alias bomb is refused before it can grow.
+Only the structure of YAML is used: mappings, sequences, and scalars as text, which the schema reads
+as what it expects (so `no`, `010` and `1e-3` mean what they look like). Tags are refused. Anchors
+and aliases share nodes; what they would expand to counts towards the limits, so an alias bomb is
+refused before it can grow.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import yaml
 from linkwork.errors import InvalidFile
 
 LARGEST = 4 * 2**20
-"""Largest .robot.yaml that is read [bytes]; a file with a thousand bodies has about a tenth of it."""
+"""Largest .robot.yaml that is read [bytes]; a file with a thousand bodies has about a tenth of
+it."""
 MOST_NODES = 300_000
 DEEPEST = 24
 
@@ -26,7 +28,8 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class Node:
     """A value of the file.
 
-    kind    "text", "list" or "map"; value: str, list[Node] or dict[str, Node]; keys: where each key of a map stands
+    kind    "text", "list" or "map"; value: str, list[Node] or dict[str, Node]; keys: where each key
+            of a map stands
     line, column   counted from 1
     size, height   nodes in it, itself and what aliases stand for included; levels below it
     """
@@ -46,7 +49,9 @@ def parse_document(content: bytes | str, source: str) -> Node:
     text = content if isinstance(content, str) else _decoded(content, source)
     if len(text) > LARGEST:
         size = len(text) / 2**20
-        raise InvalidFile(f"{source}: is {size:.1f} MB, a .robot.yaml may have {LARGEST // 2**20} MB")
+        raise InvalidFile(
+            f"{source}: is {size:.1f} MB, a .robot.yaml may have {LARGEST // 2**20} MB"
+        )
     try:
         return _Composer(text, source).document()
     except yaml.MarkedYAMLError as error:
@@ -94,16 +99,27 @@ class _Composer:
         assert isinstance(event, kind), event
 
     def _tree(self) -> Node:
-        around: list[tuple[Node, str | None, str | None]] = []  # open collections: with their anchors, and waiting keys
+        # open collections: with their anchors, and waiting keys
+        around: list[tuple[Node, str | None, str | None]] = []
         parent: Node | None = None
         anchor: str | None = None
         key: str | None = None  # of `parent`, where it is a map: a key that waits for its value
-        get_event, scalar, mapping = self.loader.get_event, yaml.ScalarEvent, yaml.MappingStartEvent  # asked often
+        # asked often
+        get_event, scalar, mapping = (
+            self.loader.get_event,
+            yaml.ScalarEvent,
+            yaml.MappingStartEvent,
+        )
         while True:
             event = get_event()
             kind = type(event)
             if kind is scalar:
-                if key is None and parent is not None and parent.keys is not None and event.anchor is None:
+                if (
+                    key is None
+                    and parent is not None
+                    and parent.keys is not None
+                    and event.anchor is None
+                ):
                     key = self._key(event, parent)
                     continue
                 node = self._node(event, "text", event.value)
@@ -111,7 +127,8 @@ class _Composer:
                     node.quoted = event.style in ("'", '"')
                 if event.anchor is not None:
                     self.anchors[event.anchor] = node
-                if key is not None and parent is not None:  # as `_put` does, for nearly every value of a file
+                # as `_put` does, for nearly every value of a file
+                if key is not None and parent is not None:
                     parent.size += 1
                     parent.height = parent.height or 1
                     parent.value[key] = node
@@ -122,7 +139,11 @@ class _Composer:
                     if parent.keys is not None and key is None:
                         self._refuse(event, "a key is a list or mapping, expected a name")
                     around.append((parent, anchor, key))
-                parent, anchor, key = self._opened(event, kind is mapping, len(around)), event.anchor, None
+                parent, anchor, key = (
+                    self._opened(event, kind is mapping, len(around)),
+                    event.anchor,
+                    None,
+                )
                 continue
             elif kind is yaml.AliasEvent:
                 node = self._aliased(event, len(around) + (parent is not None))
@@ -158,12 +179,15 @@ class _Composer:
         mark = event.start_mark
         assert parent.keys is not None
         if name in parent.keys:
-            self._refuse(event, f'key "{name}" is given twice, first in line {parent.keys[name][0]}')
+            self._refuse(
+                event, f'key "{name}" is given twice, first in line {parent.keys[name][0]}'
+            )
         parent.keys[name] = (mark.line + 1, mark.column + 1)
         return name
 
     def _put(self, event: Any, parent: Node, key: str | None, node: Node) -> str | None:
-        """`node` into its collection: an item, the value of the waiting key, or a key; the key that waits then."""
+        """`node` into its collection: an item, the value of the waiting key, or a key;
+        the key that waits then."""
         parent.size += node.size
         if node.height >= parent.height:
             parent.height = node.height + 1
@@ -175,7 +199,11 @@ class _Composer:
             self._refuse(event, "a key is a list or mapping, expected a name")
         else:  # a key with an anchor, or one that an alias stands for
             if node.value in parent.keys:
-                self._refuse(event, f'key "{node.value}" is given twice, first in line {parent.keys[node.value][0]}')
+                self._refuse(
+                    event,
+                    f'key "{node.value}" is given twice, first in line '
+                    f"{parent.keys[node.value][0]}",
+                )
             parent.keys[node.value] = (event.start_mark.line + 1, event.start_mark.column + 1)
             return node.value
         return None
@@ -202,7 +230,11 @@ class _Composer:
     def _counted(self, event: Any, size: int) -> None:
         self.count += size
         if self.count > MOST_NODES:
-            self._refuse(event, f"the file has more than {MOST_NODES} values, aliases counted for what they stand for")
+            self._refuse(
+                event,
+                f"the file has more than {MOST_NODES} values, aliases counted for what they "
+                "stand for",
+            )
 
     def _refuse_tag(self, event: Any) -> NoReturn:
         self._refuse(event, f'has the tag "{event.tag}", expected plain YAML without tags')

@@ -10,12 +10,14 @@ from linkwork.formats.robot_yaml.document import Node
 from linkwork.formats.robot_yaml.schema import Listed, Reader
 
 MOST_WRONG = 50
-"""Wrong items of one list that are looked at: finding the nearest valid word costs more than reading a right one."""
+"""Wrong items of one list that are looked at: finding the nearest valid word costs more than
+reading a right one."""
 
 
 @dataclass(frozen=True)
 class Drawn(Listed):
-    """A list of which wrong items are left out with a warning, unless the file is read with strict=True."""
+    """A list of which wrong items are left out with a warning,
+    unless the file is read with strict=True."""
 
     def read(self, node: Node, path: str, reader: Reader) -> tuple[Any, ...]:
         if not reader.visuals:

@@ -34,11 +34,17 @@ def read_dh_table(build: Build, table: Entry | None, scope: Scope) -> None:
     base = placement(table, "base", scope, build.body_points.get(root or ""))
     rows = [_row(build, entry, i, scope) for i, entry in enumerate(table["rows"])]
     bodies, joints = links(rows, table["convention"], base, root)
-    shapes = {row.link or f"link{i + 1}": _shapes(build, table["rows"][i], "shapes") for i, row in enumerate(rows)}
+    shapes = {
+        row.link or f"link{i + 1}": _shapes(build, table["rows"][i], "shapes")
+        for i, row in enumerate(rows)
+    }
     if root is None:
         shapes[BASE] = _shapes(build, table, "base_shapes")
     elif "base_shapes" in table:
-        build.reader.refuse(table.at("base_shapes"), f'this table stands on body "{root}", which has shapes of its own')
+        build.reader.refuse(
+            table.at("base_shapes"),
+            f'this table stands on body "{root}", which has shapes of its own',
+        )
     for body in bodies:
         _new(build, "body", body.name, build.bodies, table)
         drawn, colliding = shapes.get(body.name, ((), ()))
@@ -64,7 +70,9 @@ def _row(build: Build, entry: Entry, i: int, scope: Scope) -> Row:
     kind = entry.get("joint", "revolute")
     parent = entry.get("parent", i - 1)
     if parent >= i:
-        build.reader.refuse(entry.at("parent"), f"parent {parent} of row {i} does not come before it")
+        build.reader.refuse(
+            entry.at("parent"), f"parent {parent} of row {i} does not come before it"
+        )
     has_matter = "mass" in entry or "inertia" in entry
     return Row(
         kind,
@@ -97,7 +105,9 @@ def _joint(build: Build, name: str, part: Part, entry: Entry) -> Joint:
     scope, mirror, kind = part.scope, part.mirror, entry["type"]
     child = build.body(part, entry, "child")
     if child is None:
-        build.reader.refuse(entry.at("child"), 'the world cannot be the child of a joint; "child" names a body')
+        build.reader.refuse(
+            entry.at("child"), 'the world cannot be the child of a joint; "child" names a body'
+        )
     T, points = HERE, None
     if "parent" in entry:
         parent = build.body(part, entry, "parent")
@@ -107,11 +117,17 @@ def _joint(build: Build, name: str, part: Part, entry: Entry) -> Joint:
     T = T @ mirror.placement(placement(entry, "placement", scope, points))
     row = KINDS[kind]
     if mirror.axis is not None and row.slides and row.turns and not row.quaternion:
-        sentence = f"a {kind} joint has no mirrored one with the same coordinates; write that side by hand"
+        sentence = (
+            f"a {kind} joint has no mirrored one with the same coordinates; write that side by hand"
+        )
         build.reader.refuse(entry.at("type"), sentence)
     turned = mirror.position if row.is_slide else mirror.turning
     first = turned(axis(entry["axis"], scope)) if "axis" in entry else turned((0.0, 0.0, 1.0))
-    second = turned(axis(entry["second_axis"], scope)) if "second_axis" in entry else turned((1.0, 0.0, 0.0))
+    second = (
+        turned(axis(entry["second_axis"], scope))
+        if "second_axis" in entry
+        else turned((1.0, 0.0, 0.0))
+    )
     pitch = scope.number(entry.get("pitch", 0.0)) / (2.0 * math.pi)
     return Joint(
         name,
@@ -154,7 +170,8 @@ def _limits(build: Build, entry: Entry, kind: str, scope: Scope) -> tuple[Limits
         ]
     if len(by_coordinate) != count:
         build.reader.refuse(
-            entry.at("limits"), f"limits are given {len(by_coordinate)} times, a {kind} joint has {count}"
+            entry.at("limits"),
+            f"limits are given {len(by_coordinate)} times, a {kind} joint has {count}",
         )
     return tuple(_in_order(build, entry, limits) for limits in by_coordinate)
 
@@ -192,8 +209,13 @@ def _resistance(build: Build, entry: Entry, kind: str, scope: Scope) -> dict[str
             continue
         if isinstance(resistance, tuple):
             if len(resistance) != count:
-                build.reader.refuse(entry.at(key), f"{key} has {len(resistance)} numbers, a {kind} joint has {count}")
-            resistances[key] = tuple(scope.number(x, dimension(quantity, kind, k)) for k, x in enumerate(resistance))
+                build.reader.refuse(
+                    entry.at(key),
+                    f"{key} has {len(resistance)} numbers, a {kind} joint has {count}",
+                )
+            resistances[key] = tuple(
+                scope.number(x, dimension(quantity, kind, k)) for k, x in enumerate(resistance)
+            )
         else:
             resistances[key] = scope.number(resistance, dimension(quantity, kind))
     return resistances
@@ -206,7 +228,9 @@ def _following(build: Build, name: str, part: Part, rule: Entry) -> Joint:
         value = rule.get(key)
         live = isinstance(value, Value) and is_symbol(part.scope.number(value, "number"))
         if live:
-            build.reader.refuse(rule.at(key), f"a live variable cannot change the {key} of a mimic joint")
+            build.reader.refuse(
+                rule.at(key), f"a live variable cannot change the {key} of a mimic joint"
+            )
     multiplier = part.scope.plain_number(rule.get("multiplier", 1.0))
     offset = part.scope.plain_number(rule.get("offset", 0.0), dimension("position", joint.type))
     return replace(joint, mimic=Mimic(leader.name, multiplier, offset))

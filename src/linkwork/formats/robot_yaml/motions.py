@@ -21,13 +21,17 @@ _DRIVES = (*_LINEAR, "gear", "belt", "four_bar", "differential")
 
 def read_motions(build: Build, robot: Entry, scope: Scope) -> tuple[DescribedMotion, ...]:
     """Every named motion."""
-    return tuple(_motion(build, name, entry, scope) for name, entry in robot.get("motions", {}).items())
+    return tuple(
+        _motion(build, name, entry, scope) for name, entry in robot.get("motions", {}).items()
+    )
 
 
 def _motion(build: Build, name: str, entry: Entry, scope: Scope) -> DescribedMotion:
     duration = scope.plain_number(entry["duration"])
     if not duration > 0.0:
-        build.reader.refuse(entry.at("duration"), f"duration is {duration:g} s, expected more than 0")
+        build.reader.refuse(
+            entry.at("duration"), f"duration is {duration:g} s, expected more than 0"
+        )
     tracks: list[Track] = []
     whole = build.all_parts[0]
     for label, written in entry.get("joints", {}).items():
@@ -35,19 +39,31 @@ def _motion(build: Build, name: str, entry: Entry, scope: Scope) -> DescribedMot
         tracks_of_joint = written if isinstance(written, tuple) else (written,)
         if joint.nq != joint.nv or len(tracks_of_joint) != joint.nv:
             count = len(tracks_of_joint)
-            sentence = f'joint "{label}" ({joint.type}) has {count} tracks, expected {joint.nv} of one coordinate'
+            sentence = (
+                f'joint "{label}" ({joint.type}) has {count} tracks, expected {joint.nv} of '
+                "one coordinate"
+            )
             if joint.nq != joint.nv:
-                sentence = f'joint "{label}" ({joint.type}) turns by a quaternion, which no track can move'
+                sentence = (
+                    f'joint "{label}" ({joint.type}) turns by a quaternion, which no track can move'
+                )
             build.reader.refuse(entry.at("joints", label), sentence)
         for k, track in enumerate(tracks_of_joint):
-            words = [dimension(quantity, joint.type, k) for quantity in ("position", "velocity", "acceleration")]
+            words = [
+                dimension(quantity, joint.type, k)
+                for quantity in ("position", "velocity", "acceleration")
+            ]
             tracks.append(Track(label, _pieces(build, track, words, scope), False, k))
     for label, written in entry.get("actuators", {}).items():
         place = entry.at("actuators", label)
         linear = _actuator(build, label, place)
         if isinstance(written, tuple):
             build.reader.refuse(place, "an actuator has one track")
-        words = ["length", "speed", "acceleration"] if linear else ["angle", "angular speed", "angular acceleration"]
+        words = (
+            ["length", "speed", "acceleration"]
+            if linear
+            else ["angle", "angular speed", "angular acceleration"]
+        )
         tracks.append(Track(label, _pieces(build, written, words, scope), True))
     return DescribedMotion(name, duration, tuple(tracks), "\n".join(remarks(entry)))
 
@@ -82,19 +98,26 @@ def _pieces(build: Build, track: Entry, words: list[str], scope: Scope) -> Piece
         written = track.get("acceleration", ())
         steps = written if isinstance(written, tuple) else ((0.0, written),)
         pairs = [(number(t, "time"), number(a, acceleration)) for t, a in steps]
-        return accelerated(number(track.get("start", 0.0), position), number(track.get("rate", 0.0), rate), pairs)
+        return accelerated(
+            number(track.get("start", 0.0), position), number(track.get("rate", 0.0), rate), pairs
+        )
     except InvalidModel as error:
         build.reader.refuse(track.place, str(error))
 
 
 def _as_given(track: Entry, position: str, scope: Scope) -> Pieces:
     pieces = tuple(
-        (scope.plain_number(piece["time"]), tuple(scope.plain_number(c, position) for c in piece["polynomial"]))
+        (
+            scope.plain_number(piece["time"]),
+            tuple(scope.plain_number(c, position) for c in piece["polynomial"]),
+        )
         for piece in track["pieces"]
     )
     times = [t for t, _ in pieces]
     if not times or times[0] != 0.0 or any(b <= a for a, b in itertools.pairwise(times)):
-        raise InvalidModel(f"pieces at times {times[:6]}, expected the first at 0 and increasing times")
+        raise InvalidModel(
+            f"pieces at times {times[:6]}, expected the first at 0 and increasing times"
+        )
     return pieces
 
 
@@ -108,10 +131,19 @@ def read_configurations(build: Build, robot: Entry, scope: Scope) -> Configurati
             joint = build.joint(build.all_parts[0], label, place)
             numbers = coordinates if isinstance(coordinates, tuple) else (coordinates,)
             if len(numbers) != SIZES[joint.type][0]:
-                sentence = f'joint "{label}" ({joint.type}) has {joint.nq} coordinates, came {len(numbers)}'
+                sentence = (
+                    f'joint "{label}" ({joint.type}) has {joint.nq} coordinates, came '
+                    f"{len(numbers)}"
+                )
                 build.reader.refuse(place, sentence)
             values.append(
-                (label, tuple(scope.plain_number(x, _coordinate(joint.type, k)) for k, x in enumerate(numbers)))
+                (
+                    label,
+                    tuple(
+                        scope.plain_number(x, _coordinate(joint.type, k))
+                        for k, x in enumerate(numbers)
+                    ),
+                )
             )
         configurations.append((name, tuple(values)))
     return tuple(configurations)

@@ -1,4 +1,5 @@
-"""Parts of a description: the robot itself, and every placed copy of a chain, each with its names and mirror."""
+"""Parts of a description: the robot itself, and every placed copy of a chain,
+each with its names and mirror."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ _INTERPOLATION = re.compile(r"\$\{([^{}]*)\}")
 class Mirror:
     """Reflection S across the plane normal to a coordinate axis; None: no reflection.
 
-    Every frame of a mirrored chain is reflected in its own axes, so positions become S p, rotations S R S, and what
-    turns by an angle about `a` turns by the same angle about -S a: equal coordinates give mirrored postures.
+    Every frame of a mirrored chain is reflected in its own axes, so positions become S p, rotations
+    S R S, and what turns by an angle about `a` turns by the same angle about -S a: equal
+    coordinates give mirrored postures.
     """
 
     axis: str | None = None
@@ -56,7 +58,11 @@ class Mirror:
         return tuple(tuple(s[i] * s[j] * R[i][j] for j in range(3)) for i in range(3))  # type: ignore[return-value]
 
     def placement(self, T: Placement) -> Placement:
-        return T if self.axis is None else Placement(self.rotation(T.rotation), self.position(T.position))
+        return (
+            T
+            if self.axis is None
+            else Placement(self.rotation(T.rotation), self.position(T.position))
+        )
 
     def matter(self, m: MassProperties) -> MassProperties:
         if self.axis is None:
@@ -68,7 +74,8 @@ class Mirror:
 class Part:
     """The robot (`chain` False) or one copy of a chain: its entry and how to read it.
 
-    parent, at   what the copy's joints without a parent hang on: a body (None: the world) and T_parent_chain
+    parent, at   what the copy's joints without a parent hang on: a body (None: the world) and
+                 T_parent_chain
     """
 
     entry: Entry
@@ -82,7 +89,8 @@ class Part:
     placed: Place | None = None
 
     def named(self, name: str) -> str:
-        """The full name of what this part defines: "*" in a chain's name is where the suffix goes, else the end."""
+        """The full name of what this part defines: "*" in a chain's name is where the suffix goes,
+        else the end."""
         if self.chain and "*" in name:
             return f"{self.prefix}{name.replace('*', self.suffix)}"
         return f"{self.prefix}{name}{self.suffix}"
@@ -94,7 +102,8 @@ class Part:
 
 
 def parts(robot: Entry, scope: Scope, placement: Any) -> Iterator[Part]:
-    """The robot, then every copy of a chain. `placement(entry, key, scope, part)` reads a placement."""
+    """The robot, then every copy of a chain. `placement(entry, key, scope, part)` reads a
+    placement."""
     whole = Part(robot, scope)
     yield whole
     chains = robot.get("chains", {})
@@ -112,7 +121,9 @@ def parts(robot: Entry, scope: Scope, placement: Any) -> Iterator[Part]:
             yield _copy(label, entry, chain, scope, k, placement, whole)
 
 
-def _copy(label: str, entry: Entry, chain: Entry, scope: Scope, k: int, placement: Any, whole: Part) -> Part:
+def _copy(
+    label: str, entry: Entry, chain: Entry, scope: Scope, k: int, placement: Any, whole: Part
+) -> Part:
     reader = scope.reader
     outer = scope
     if "count" in entry:
@@ -125,9 +136,13 @@ def _copy(label: str, entry: Entry, chain: Entry, scope: Scope, k: int, placemen
     for name, variable in entry.get("with", {}).items():
         if name not in variables:
             near = did_you_mean(name, variables)
-            reader.refuse(variable.place, f'chain "{entry["chain"]}" has no variable "{name}"{near}')
+            reader.refuse(
+                variable.place, f'chain "{entry["chain"]}" has no variable "{name}"{near}'
+            )
         variables[name] = variable
-    names = {key: _interpolated(entry.get(key, ""), outer, entry.at(key)) for key in ("prefix", "suffix")}
+    names = {
+        key: _interpolated(entry.get(key, ""), outer, entry.at(key)) for key in ("prefix", "suffix")
+    }
     if "prefix" not in entry and "suffix" not in entry:
         names["prefix"] = f"{label}_{k}_" if "count" in entry else f"{label}_"
     return Part(

@@ -11,7 +11,13 @@ from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.formats.robot_yaml.variables import Scope
 from linkwork.model.number import IDENTITY, ZERO, Matrix, Vector
 from linkwork.model.placement import HERE, Placement
-from linkwork.model.rotation import from_axis_angle, from_euler, from_matrix, from_quaternion, from_rpy
+from linkwork.model.rotation import (
+    from_axis_angle,
+    from_euler,
+    from_matrix,
+    from_quaternion,
+    from_rpy,
+)
 
 AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 AXES |= {f"-{name}": (-x or 0.0, -y or 0.0, -z or 0.0) for name, (x, y, z) in AXES.items()}
@@ -40,8 +46,12 @@ def placement(entry: Entry, key: str, scope: Scope, points: Mapping[str, Any] | 
         position = scope.numbers(points[at["point"]])
     if "dh" in at:
         row = at["dh"]
-        numbers = {name: scope.number(row[name]) for name in ("a", "alpha", "d", "theta") if name in row}
-        return Placement(position=position) @ transform(row.get("convention", "standard"), **numbers)
+        numbers = {
+            name: scope.number(row[name]) for name in ("a", "alpha", "d", "theta") if name in row
+        }
+        return Placement(position=position) @ transform(
+            row.get("convention", "standard"), **numbers
+        )
     return Placement(rotation(at, scope), position)
 
 
@@ -61,6 +71,8 @@ _ROTATIONS = {
     "rpy": lambda x, scope: from_rpy(scope.numbers(x)),
     "quaternion": lambda x, scope: from_quaternion(scope.numbers(x)),
     "matrix": lambda x, scope: from_matrix([scope.numbers(row) for row in x]),
-    "axis_angle": lambda x, scope: from_axis_angle(axis(x["axis"], scope), scope.number(x["angle"])),
+    "axis_angle": lambda x, scope: from_axis_angle(
+        axis(x["axis"], scope), scope.number(x["angle"])
+    ),
     "euler": lambda x, scope: from_euler(x["sequence"], scope.numbers(x["angles"])),
 }

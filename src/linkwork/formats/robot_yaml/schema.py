@@ -1,8 +1,9 @@
-"""Schema: kinds of values a .robot.yaml is made of; each reads a node and says itself as JSON schema.
+"""Schema: kinds of values a .robot.yaml is made of;
+each reads a node and says itself as JSON schema.
 
-A kind turns a node into plain data, or refuses with file, line, column, the path of the key and the nearest valid
-name. Numbers become SI floats at once; what depends on variables, or on a joint's type, becomes a `Value` that is
-computed when the model is built.
+A kind turns a node into plain data, or refuses with file, line, column, the path of the key and the
+nearest valid name. Numbers become SI floats at once; what depends on variables, or on a joint's
+type, becomes a `Value` that is computed when the model is built.
 """
 
 from __future__ import annotations
@@ -26,10 +27,19 @@ _PLAIN = re.compile(_NUMBER)
 PLAIN_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,15})?")
 """Most numbers of most files: certainly finite, so nothing else has to be looked at."""
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s+([A-Za-z][A-Za-z0-9*/^ \-]*|1)")
-_INFINITE = {".inf": math.inf, "inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, "-inf": -math.inf}
+_INFINITE = {
+    ".inf": math.inf,
+    "inf": math.inf,
+    "+.inf": math.inf,
+    "-.inf": -math.inf,
+    "-inf": -math.inf,
+}
 _EXPRESSION = re.compile(r"\$\{([^{}]*)\}")
 _NUMBER_JSON = {
-    "anyOf": [{"type": "number"}, {"type": "string", "description": '"${expression}" or a number with its unit'}]
+    "anyOf": [
+        {"type": "number"},
+        {"type": "string", "description": '"${expression}" or a number with its unit'},
+    ]
 }
 
 
@@ -43,7 +53,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """What every kind needs to know: the name of the file for errors, and what bare numbers mean."""
+    """What every kind needs to know: the name of the file for errors, and what bare numbers
+    mean."""
 
     source: str
     units: Units
@@ -63,7 +74,8 @@ def refusal(source: str, place: Place, sentence: str) -> InvalidFile:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number that waits: for the variables of `expression`, or for the joint that says whether it is an angle."""
+    """A number that waits: for the variables of `expression`,
+    or for the joint that says whether it is an angle."""
 
     place: Place
     dimension: str | None
@@ -105,7 +117,8 @@ def _text(node: Node, path: str, reader: Reader, expected: str) -> str:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a dimension; None: of a coordinate, known when the joint is. `infinite` allows .inf."""
+    """A number of a dimension; None: of a coordinate, known when the joint is.
+    `infinite` allows .inf."""
 
     dimension: str | None = "number"
     infinite: bool = False
@@ -130,7 +143,9 @@ class Number:
             reader.refuse(_place(node, path), str(error))
         return self._finished(float(with_unit[1]), unit, node, path, reader)
 
-    def _finished(self, x: float, unit: Unit | None, node: Node, path: str, reader: Reader) -> float | Value:
+    def _finished(
+        self, x: float, unit: Unit | None, node: Node, path: str, reader: Reader
+    ) -> float | Value:
         if not math.isfinite(x):
             reader.refuse(_place(node, path), f"{_shown(node)} is beyond the range of numbers")
         if self.dimension is None:
@@ -142,7 +157,8 @@ class Number:
 
 
 def in_si(x: float, unit: Unit | None, dimension: str, place: Place, reader: Reader) -> float:
-    """A number of the file in SI: in its own unit, which must fit the dimension, or in the file's."""
+    """A number of the file in SI: in its own unit, which must fit the dimension, or in the
+    file's."""
     if unit is not None and unit.powers != POWERS[dimension]:
         reader.refuse(place, f"the unit does not fit, expected a unit of {dimension}")
     return (unit or reader.units.unit(dimension)).to_si(x)
@@ -168,7 +184,9 @@ class Integer:
     def read(self, node: Node, path: str, reader: Reader) -> int:
         text = _text(node, path, reader, "a whole number")
         if not re.fullmatch(r"[+-]?\d{1,9}", text) or not self.least <= int(text) <= self.most:
-            sentence = f"expected a whole number from {self.least} to {self.most}, came {_shown(node)}"
+            sentence = (
+                f"expected a whole number from {self.least} to {self.most}, came {_shown(node)}"
+            )
             reader.refuse(_place(node, path), sentence)
         return int(text)
 
@@ -196,7 +214,9 @@ class Text:
 
     def read(self, node: Node, path: str, reader: Reader) -> str:
         if node.kind == "list":
-            return "\n".join(_text(item, f"{path}[{k}]", reader, "a text") for k, item in enumerate(node.value))
+            return "\n".join(
+                _text(item, f"{path}[{k}]", reader, "a text") for k, item in enumerate(node.value)
+            )
         return _text(node, path, reader, "a text").strip()
 
     def json(self) -> dict[str, Any]:
@@ -224,7 +244,10 @@ def _is_name(text: str) -> bool:
 
 
 def _refuse_name(text: str, place: Place, reader: Reader) -> NoReturn:
-    sentence = f"{text[:40]!r} is not a name: expected 1 to {LONGEST_NAME} printable characters in one line"
+    sentence = (
+        f"{text[:40]!r} is not a name: expected 1 to {LONGEST_NAME} printable characters in "
+        "one line"
+    )
     reader.refuse(place, sentence)
 
 
@@ -262,10 +285,16 @@ class Numbers:
         if len(node.value) != self.count if self.count else len(node.value) > self.most:
             reader.refuse(_place(node, path), f"expected {expected}, came {len(node.value)}")
         number = Number(self.dimension)
-        return tuple([number.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)])
+        return tuple(
+            [number.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)]
+        )
 
     def json(self) -> dict[str, Any]:
-        size = {"minItems": self.count, "maxItems": self.count} if self.count else {"maxItems": self.most}
+        size = (
+            {"minItems": self.count, "maxItems": self.count}
+            if self.count
+            else {"maxItems": self.most}
+        )
         return {"type": "array", "items": _NUMBER_JSON, **size}
 
 
@@ -280,8 +309,12 @@ class Listed:
         if node.kind != "list":
             reader.refuse(_place(node, path), f"expected a list, came {_shown(node)}")
         if len(node.value) > self.most:
-            reader.refuse(_place(node, path), f"expected at most {self.most} items, came {len(node.value)}")
-        return tuple([self.kind.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)])
+            reader.refuse(
+                _place(node, path), f"expected at most {self.most} items, came {len(node.value)}"
+            )
+        return tuple(
+            [self.kind.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)]
+        )
 
     def json(self) -> dict[str, Any]:
         return {"type": "array", "items": self.kind.json()}
@@ -298,7 +331,10 @@ class Named:
         if node.kind == "text" and not node.value and not node.quoted:
             return {}
         if node.kind != "map":
-            reader.refuse(_place(node, path), f"expected a mapping from {self.what} to value, came {_shown(node)}")
+            reader.refuse(
+                _place(node, path),
+                f"expected a mapping from {self.what} to value, came {_shown(node)}",
+            )
         entries = {}
         for name, item in node.value.items():
             below = f"{path}.{name}"
@@ -339,7 +375,8 @@ class Entry(dict[str, Any]):
 
 @dataclass(frozen=True)
 class Record:
-    """A mapping with known keys. `needed` must be there; `one_of` are groups of keys of which at most one may.
+    """A mapping with known keys. `needed` must be there;
+    `one_of` are groups of keys of which at most one may.
 
     about, keys   what the record and each of its keys mean, in words; for editors and pages
     """
@@ -353,7 +390,10 @@ class Record:
 
     def read(self, node: Node, path: str, reader: Reader) -> Entry:
         if node.kind != "map":
-            reader.refuse(_place(node, path), f"expected a mapping with the keys of a {self.what}, came {_shown(node)}")
+            reader.refuse(
+                _place(node, path),
+                f"expected a mapping with the keys of a {self.what}, came {_shown(node)}",
+            )
         values = {}
         fields, prefix = self.fields, f"{path}." if path else ""
         for key, item in node.value.items():
@@ -371,13 +411,20 @@ class Record:
         for group in self.one_of if len(values) > 1 else ():
             both = [key for key in values if key in group]
             if len(both) > 1:
-                reader.refuse(entry.at(both[1]), f'"{both[0]}" and "{both[1]}" are both given, expected one of them')
+                reader.refuse(
+                    entry.at(both[1]),
+                    f'"{both[0]}" and "{both[1]}" are both given, expected one of them',
+                )
         return entry
 
     def json(self) -> dict[str, Any]:
         return {
             "title": self.what,
-            **({"description": about} if (about := self.about or WORDS.get(self.what, ("",))[0]) else {}),
+            **(
+                {"description": about}
+                if (about := self.about or WORDS.get(self.what, ("",))[0])
+                else {}
+            ),
             "type": "object",
             "properties": {key: self._described(key) for key in self.fields},
             "required": list(self.needed),
@@ -399,10 +446,18 @@ class Variant:
 
     def read(self, node: Node, path: str, reader: Reader) -> Entry:
         if node.kind != "map":
-            reader.refuse(_place(node, path), f"expected a mapping with the keys of a {self.what}, came {_shown(node)}")
+            reader.refuse(
+                _place(node, path),
+                f"expected a mapping with the keys of a {self.what}, came {_shown(node)}",
+            )
         if "type" not in node.value:
-            reader.refuse(_place(node, path), f'{self.what} has no "type", expected one of {", ".join(self.choices)}')
-        word = Choice(f"{self.what} type", tuple(self.choices)).read(node.value["type"], f"{path}.type", reader)
+            reader.refuse(
+                _place(node, path),
+                f'{self.what} has no "type", expected one of {", ".join(self.choices)}',
+            )
+        word = Choice(f"{self.what} type", tuple(self.choices)).read(
+            node.value["type"], f"{path}.type", reader
+        )
         return self.choices[word].read(node, path, reader)
 
     def json(self) -> dict[str, Any]:
@@ -417,7 +472,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Either:
-    """Another kind for each shape of node: text, list, map; "maps" is a list of mappings, "lists" one of lists."""
+    """Another kind for each shape of node: text, list, map; "maps" is a list of mappings,
+    "lists" one of lists."""
 
     what: str
     kinds: Mapping[str, Kind]

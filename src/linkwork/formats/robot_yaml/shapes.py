@@ -25,7 +25,8 @@ _ROUND = ("cylinder", "capsule")
 
 
 def read_shape(build: Build, part: Part, entry: Entry, points: Points) -> Shape:
-    """One shape of a body that has these points; what contradicts itself is refused with its line."""
+    """One shape of a body that has these points; what contradicts itself is refused with its
+    line."""
     scope, kind, mirror = part.scope, entry["kind"], part.mirror
     refuse = build.reader.refuse
     mesh: str | None = None
@@ -33,7 +34,10 @@ def read_shape(build: Build, part: Part, entry: Entry, points: Points) -> Shape:
     T: Placement | None = None
     if kind == "mesh":
         if "mesh" not in entry or "size" in entry:
-            refuse(entry.place, 'a mesh has the key "mesh" with its file, and "scale" in the place of "size"')
+            refuse(
+                entry.place,
+                'a mesh has the key "mesh" with its file, and "scale" in the place of "size"',
+            )
         mesh = build.meshes.find(entry["mesh"])
         scale = entry.get("scale", 1.0)
         scales = scope.numbers(scale) if isinstance(scale, tuple) else (scope.number(scale),) * 3
@@ -44,7 +48,10 @@ def read_shape(build: Build, part: Part, entry: Entry, points: Points) -> Shape:
         size = _size(build, scope, entry)
     color = tuple(scope.plain_number(c) for c in entry.get("color", ()))
     if color and not (len(color) in (3, 4) and all(0.0 <= c <= 1.0 for c in color)):
-        refuse(entry.at("color"), f"color is {color}, expected red, green, blue and optionally alpha from 0 to 1")
+        refuse(
+            entry.at("color"),
+            f"color is {color}, expected red, green, blue and optionally alpha from 0 to 1",
+        )
     T = mirror.placement(placement(entry, "placement", scope, None) if T is None else T)
     r, g, b, a = (*color, 1.0)[:4] if color else (0.0,) * 4
     return Shape(kind, size, T, (r, g, b, a) if color else None, mesh, entry.get("name"))
@@ -65,7 +72,9 @@ def _size(build: Build, scope: Scope, entry: Entry) -> tuple[Number, ...]:
     return size
 
 
-def _between(build: Build, scope: Scope, entry: Entry, points: Points) -> tuple[tuple[Number, ...], Placement]:
+def _between(
+    build: Build, scope: Scope, entry: Entry, points: Points
+) -> tuple[tuple[Number, ...], Placement]:
     """(size, placement) of a cylinder or capsule whose axis goes from "start" to "end"."""
     kind, refuse = entry["kind"], build.reader.refuse
     if kind not in _ROUND or any(key in entry for key in ("mesh", "scale", "size", "placement")):
@@ -73,7 +82,11 @@ def _between(build: Build, scope: Scope, entry: Entry, points: Points) -> tuple[
         refuse(entry.place, f'"start", "end" and "radius" {wanted}')
     missing = [key for key in _ENDS if key not in entry]
     if missing:
-        refuse(entry.place, f'a {kind} from one point to another has "start", "end" and "radius", without {missing[0]}')
+        refuse(
+            entry.place,
+            f'a {kind} from one point to another has "start", "end" and "radius", without '
+            f"{missing[0]}",
+        )
     radius = scope.number(entry["radius"])
     if not is_symbol(radius) and radius < 0.0:
         refuse(entry.at("radius"), f"the radius of the {kind} is negative")
@@ -85,10 +98,15 @@ def _between(build: Build, scope: Scope, entry: Entry, points: Points) -> tuple[
     # a live length: its direction must not change with it
     moving = [k for k, x in enumerate(way) if is_symbol(x) or x != 0.0]
     if len(moving) != 1:
-        refuse(entry.place, f"a {kind} with live variables in its ends goes along x, y or z of its body")
+        refuse(
+            entry.place,
+            f"a {kind} with live variables in its ends goes along x, y or z of its body",
+        )
     axis: list[Number] = [0.0, 0.0, 0.0]
     axis[moving[0]] = 1.0
-    return (radius, norm((0.0, 0.0, way[moving[0]]))), Placement(along((axis[0], axis[1], axis[2])), middle)
+    return (radius, norm((0.0, 0.0, way[moving[0]]))), Placement(
+        along((axis[0], axis[1], axis[2])), middle
+    )
 
 
 def _end(build: Build, scope: Scope, entry: Entry, key: str, points: Points) -> Vector:

@@ -1,4 +1,5 @@
-"""Units of a .robot.yaml: what a bare number means, and numbers that carry their own unit ("350 g", "1.2 N/mm")."""
+"""Units of a .robot.yaml: what a bare number means,
+and numbers that carry their own unit ("350 g", "1.2 N/mm")."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ Powers: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """SI value = number * times / by; kept as two numbers so that 145 mm is exactly the double 0.145."""
+    """SI value = number * times / by; kept as two numbers so that 145 mm is exactly the double
+    0.145."""
 
     times: float
     by: float
@@ -99,7 +101,9 @@ def parse_unit(text: str) -> Unit:
     while at < len(text) or at == 0:
         part = _PART.match(text, at)
         if part is None or (part[1] is None) != (at == 0) or len(text) > 40:
-            raise ValueError(f'"{text}" is not a unit; expected units such as mm, deg, kg*mm^2 or N/m')
+            raise ValueError(
+                f'"{text}" is not a unit; expected units such as mm, deg, kg*mm^2 or N/m'
+            )
         at = part.end()
         base = _BASE.get(part[2])
         if base is None:
@@ -113,7 +117,8 @@ def parse_unit(text: str) -> Unit:
 
 @dataclass(frozen=True)
 class Units:
-    """What bare numbers of a file mean. Everything that is not a length, angle, mass, inertia or their rate is SI."""
+    """What bare numbers of a file mean. Everything that is not a length, angle, mass,
+    inertia or their rate is SI."""
 
     length: str = "m"
     angle: str = "rad"

@@ -33,7 +33,8 @@ _ENTRY = Record("variable", {"value": _NUMBER, "unit": Name(), **REMARKS}, ("val
 
 
 class Variable(NamedTuple):
-    """A number in the file's unit of its dimension, or an expression of other variables; `notes` say whence."""
+    """A number in the file's unit of its dimension, or an expression of other variables;
+    `notes` say whence."""
 
     place: Place
     value: float | Value
@@ -43,7 +44,8 @@ class Variable(NamedTuple):
 
 
 class Written(NamedTuple):
-    """How a variable that is a number stands in the file: its text, where, and the unit of that text."""
+    """How a variable that is a number stands in the file: its text, where,
+    and the unit of that text."""
 
     text: str
     line: int
@@ -61,7 +63,8 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True)
 class VariableKind:
-    """`145`: a length in the file's unit; `30 deg`, `0.8 kg`, `4 1`: with its unit; `${...}`: of other variables."""
+    """`145`: a length in the file's unit; `30 deg`, `0.8 kg`, `4 1`: with its unit; `${...}`:
+    of other variables."""
 
     def read(self, node: Node, path: str, reader: Reader) -> Variable:
         notes: tuple[str, ...] = ()
@@ -69,7 +72,8 @@ class VariableKind:
         place = Place(node.line, node.column, path)
         if node.kind == "map" and len(node.value) == 1 and "value" in node.value:
             node, path = node.value["value"], f"{path}.value"
-        if node.kind == "text" and PLAIN_NUMBER.fullmatch(node.value):  # nearly every variable of a file
+        # nearly every variable of a file
+        if node.kind == "text" and PLAIN_NUMBER.fullmatch(node.value):
             written = Written(node.value, node.line, node.column, reader.units.unit("length"), "")
             return Variable(place, float(node.value), "length", notes, written)
         if node.kind == "map":
@@ -81,7 +85,10 @@ class VariableKind:
             read = _NUMBER.read(node, path, reader)
         assert isinstance(read, Value)
         if unit_text and (read.expression or read.unit):
-            reader.refuse(place, "the value has its unit already, or is an expression of variables that have theirs")
+            reader.refuse(
+                place,
+                "the value has its unit already, or is an expression of variables that have theirs",
+            )
         if read.expression is not None:
             return Variable(place, read, None, notes)
         unit = read.unit
@@ -94,7 +101,9 @@ class VariableKind:
                 unit = parse_unit(unit_text)
             except ValueError as error:
                 reader.refuse(place, str(error))
-        written = Written(node.value, node.line, node.column, unit or reader.units.unit("length"), suffix)
+        written = Written(
+            node.value, node.line, node.column, unit or reader.units.unit("length"), suffix
+        )
         if unit is None:
             return Variable(place, read.number, "length", notes, written)
         dimension = _dimension_of(unit, unit_text, place, reader)
@@ -117,7 +126,8 @@ def _dimension_of(unit: Unit, text: str, place: Place, reader: Reader) -> str:
 class Scope:
     """What names are worth where something stands: in the file's units, numbers or symbols.
 
-    `plain` has numbers also where a variable is live, for what cannot be a symbol (limits, motions).
+    `plain` has numbers also where a variable is live, for what cannot be a symbol
+    (limits, motions).
     """
 
     reader: Reader
@@ -130,7 +140,8 @@ class Scope:
         return x if type(x) is float else self._computed(x, dimension, self.values)
 
     def plain_number(self, x: float | Value, dimension: str | None = None) -> float:
-        """A number of the file in SI that is not a symbol: live variables count with their present value."""
+        """A number of the file in SI that is not a symbol:
+        live variables count with their present value."""
         return x if type(x) is float else self._computed(x, dimension, self.plain)
 
     def numbers(self, xs: Sequence[float | Value], dimension: str | None = None) -> tuple[Any, ...]:
@@ -148,13 +159,21 @@ class Scope:
         if computed is not None and POWERS[computed] != POWERS[dimension]:
             sentence = f'"{x.expression.text}" is a {computed}, expected a {dimension}; '
             self.reader.refuse(
-                x.place, sentence + 'a variable that is no length is written with its unit, as in "5 kg"'
+                x.place,
+                sentence + 'a variable that is no length is written with its unit, as in "5 kg"',
             )
         return self.reader.units.unit(dimension).to_si(result)
 
-    def inside(self, values: Mapping[str, Real], plain: Mapping[str, float], dimensions: Mapping[str, Any]) -> Scope:
+    def inside(
+        self, values: Mapping[str, Real], plain: Mapping[str, float], dimensions: Mapping[str, Any]
+    ) -> Scope:
         """This scope with more names, which hide its own."""
-        return Scope(self.reader, {**self.values, **values}, {**self.plain, **plain}, {**self.dimensions, **dimensions})
+        return Scope(
+            self.reader,
+            {**self.values, **values},
+            {**self.plain, **plain},
+            {**self.dimensions, **dimensions},
+        )
 
 
 def empty_scope(reader: Reader) -> Scope:
@@ -170,24 +189,35 @@ def defaults(variables: Mapping[str, Variable], reader: Reader) -> dict[str, flo
     }
 
 
-def scope_with(variables: Mapping[str, Variable], outer: Scope, numbers: Mapping[str, Real]) -> Scope:
-    """The scope of these variables inside `outer`, free ones at the given SI values (or symbols), else their own."""
+def scope_with(
+    variables: Mapping[str, Variable], outer: Scope, numbers: Mapping[str, Real]
+) -> Scope:
+    """The scope of these variables inside `outer`, free ones at the given SI values (or symbols),
+    else their own."""
     reader = outer.reader
-    free: dict[str, Real] = {name: each.value for name, each in variables.items() if isinstance(each.value, float)}
+    free: dict[str, Real] = {
+        name: each.value for name, each in variables.items() if isinstance(each.value, float)
+    }
     for name in numbers.keys() & free.keys():
         x, unit = numbers[name], reader.units.unit(variables[name].dimension or "number")
         if is_symbol(x) or float(x) != unit.to_si(free[name]):
             free[name] = unit.from_si(x)
     dimensions = {name: variable.dimension for name, variable in variables.items()}
-    order = _in_order({n: v for n, v in variables.items() if isinstance(v.value, Value)}, outer, free)
+    order = _in_order(
+        {n: v for n, v in variables.items() if isinstance(v.value, Value)}, outer, free
+    )
     values = _with_expressions(order, {**outer.values, **free}, reader)
     if not any(map(is_symbol, values.values())):
         return outer.inside(values, values, dimensions)
     numeric = {n: (v if not is_symbol(v) else variables[n].value) for n, v in free.items()}
-    return outer.inside(values, _with_expressions(order, {**outer.plain, **numeric}, reader), dimensions)
+    return outer.inside(
+        values, _with_expressions(order, {**outer.plain, **numeric}, reader), dimensions
+    )
 
 
-def _with_expressions(order: Mapping[str, Value], values: dict[str, Real], reader: Reader) -> dict[str, Real]:
+def _with_expressions(
+    order: Mapping[str, Value], values: dict[str, Real], reader: Reader
+) -> dict[str, Real]:
     for name, value in order.items():
         assert value.expression is not None
         try:
@@ -197,7 +227,9 @@ def _with_expressions(order: Mapping[str, Value], values: dict[str, Real], reade
     return values
 
 
-def _in_order(derived: Mapping[str, Variable], outer: Scope, free: Mapping[str, Real]) -> dict[str, Value]:
+def _in_order(
+    derived: Mapping[str, Variable], outer: Scope, free: Mapping[str, Real]
+) -> dict[str, Value]:
     """Expressions such that each comes after those it uses; a circle is refused."""
     order: dict[str, Value] = {}
     for start in derived:
@@ -212,12 +244,17 @@ def _in_order(derived: Mapping[str, Variable], outer: Scope, free: Mapping[str, 
                 trail.pop()
             elif needed in trail:
                 circle = " -> ".join([*trail[trail.index(needed) :], needed])
-                outer.reader.refuse(derived[needed].place, f"variables depend on each other in a circle: {circle}")
+                outer.reader.refuse(
+                    derived[needed].place, f"variables depend on each other in a circle: {circle}"
+                )
             elif needed in derived:
                 stack.append((needed, iter(sorted(_uses(derived[needed])))))
                 trail.append(needed)
             elif needed not in outer.values:
-                sentence = f'unknown variable "{needed}"{did_you_mean(needed, [*derived, *free, *outer.values])}'
+                sentence = (
+                    "unknown variable "
+                    f'"{needed}"{did_you_mean(needed, [*derived, *free, *outer.values])}'
+                )
                 outer.reader.refuse(derived[name].place, sentence)
     return order
 
@@ -231,9 +268,17 @@ def _uses(variable: Variable) -> frozenset[str]:
 def check_variable_names(variables: Mapping[str, Variable], reader: Reader) -> None:
     """Names must be what an expression can use."""
     for name, variable in variables.items():
-        if not (name.isidentifier() and name.isascii()) or name in RESERVED or keyword.iskeyword(name):
-            why = "is a function or constant" if name in RESERVED else "is not letters, digits and _"
-            reader.refuse(variable.place, f'variable "{name}" {why}, expected a name such as upper_arm')
+        if (
+            not (name.isidentifier() and name.isascii())
+            or name in RESERVED
+            or keyword.iskeyword(name)
+        ):
+            why = (
+                "is a function or constant" if name in RESERVED else "is not letters, digits and _"
+            )
+            reader.refuse(
+                variable.place, f'variable "{name}" {why}, expected a name such as upper_arm'
+            )
 
 
 def remarks(entry: Mapping[str, Any]) -> list[str]:

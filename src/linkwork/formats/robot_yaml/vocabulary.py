@@ -47,7 +47,9 @@ ROTATIONS: dict[str, Kind] = {
     "quaternion": Numbers("number", 4),
     "matrix": Listed(Numbers("number"), 3),
     "axis_angle": Record("rotation", {"axis": AXIS, "angle": ANGLE}, ("axis", "angle")),
-    "euler": Record("rotation", {"sequence": Name(), "angles": Numbers("angle")}, ("sequence", "angles")),
+    "euler": Record(
+        "rotation", {"sequence": Name(), "angles": Numbers("angle")}, ("sequence", "angles")
+    ),
     "dh": Record("DH row", {**DH_ROW, "convention": CONVENTION}),
 }
 PLACEMENT = Either(
@@ -55,11 +57,17 @@ PLACEMENT = Either(
     {
         "list": POSITION,
         "map": Record(
-            "placement", {"xyz": POSITION, "point": Name(), **ROTATIONS}, one_of=(("xyz", "point"), tuple(ROTATIONS))
+            "placement",
+            {"xyz": POSITION, "point": Name(), **ROTATIONS},
+            one_of=(("xyz", "point"), tuple(ROTATIONS)),
         ),
     },
 )
-ROTATION = Record("rotation", {key: kind for key, kind in ROTATIONS.items() if key != "dh"}, one_of=(tuple(ROTATIONS),))
+ROTATION = Record(
+    "rotation",
+    {key: kind for key, kind in ROTATIONS.items() if key != "dh"},
+    one_of=(tuple(ROTATIONS),),
+)
 
 SHAPE_KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
 END = Either("a point of the body by its name, or a position", {"text": Name(), "list": POSITION})
@@ -70,7 +78,9 @@ SHAPE = Record(
         "start": END,
         "end": END,
         "radius": LENGTH,
-        "size": Either("a size or a list of sizes", {"text": LENGTH, "list": Numbers("length", None, 3)}),
+        "size": Either(
+            "a size or a list of sizes", {"text": LENGTH, "list": Numbers("length", None, 3)}
+        ),
         "scale": Either("a scale or three of them", {"text": PLAIN, "list": Numbers("number")}),
         "placement": PLACEMENT,
         "color": Numbers("number", None, 4),
@@ -128,13 +138,18 @@ BODY = Record(
 
 LIMITS_OF_ONE = Record(
     "limit",
-    {key: Number(None, infinite=True) for key in ("lower", "upper", "velocity", "effort", "acceleration")},
+    {
+        key: Number(None, infinite=True)
+        for key in ("lower", "upper", "velocity", "effort", "acceleration")
+    },
 )
 LIMITS = Either(
     "[lower, upper], or a mapping with lower, upper, velocity, effort, acceleration",
     {"list": Numbers(None, 2), "map": LIMITS_OF_ONE, "maps": Listed(LIMITS_OF_ONE, 6)},
 )
-RESISTANCE = Either("a number, or one a coordinate", {"text": COORDINATE, "list": Numbers(None, None, 6)})
+RESISTANCE = Either(
+    "a number, or one a coordinate", {"text": COORDINATE, "list": Numbers(None, None, 6)}
+)
 MIMIC = Record("mimic", {"joint": Name(), "multiplier": PLAIN, "offset": COORDINATE}, ("joint",))
 
 JOINT = Record(
@@ -158,7 +173,8 @@ JOINT = Record(
     keys={
         "parent": "left out: the world",
         "child": "the body that it moves",
-        "placement": "of the joint's frame in axes of the parent; the child's frame where the joint is at zero",
+        "placement": "of the joint's frame in axes of the parent; the child's frame where the "
+        "joint is at zero",
         "axis": "in the joint's frame",
         "second_axis": "of a universal joint",
         "pitch": "of a helical joint: length for a turn",
@@ -204,7 +220,12 @@ POINT = Either(
     'a point such as "body.point", or a mapping with body and at',
     {
         "text": Name(),
-        "map": Record("point", {"body": Name(), "point": Name(), "at": POSITION}, ("body",), (("point", "at"),)),
+        "map": Record(
+            "point",
+            {"body": Name(), "point": Name(), "at": POSITION},
+            ("body",),
+            (("point", "at"),),
+        ),
     },
 )
 BRANCH = Integer(-1, 1)
@@ -254,7 +275,8 @@ _WRITTEN: dict[str, Kind] = {
 _WRITTEN["loops"] = Listed(_element("four-bar loop", FourBarLoop, {}), 10)
 
 ELEMENTS: dict[str, Record] = {
-    word: _element(word.replace("_", " "), kind, {"type": Name(), **REMARKS}) for word, kind in KINDS.items()
+    word: _element(word.replace("_", " "), kind, {"type": Name(), **REMARKS})
+    for word, kind in KINDS.items()
 }
 SHARING = Record(
     "sharing rule",
@@ -276,20 +298,37 @@ TRACK = Record(
     {
         "start": COORDINATE,
         "rate": COORDINATE,
-        "acceleration": Either("a number, or a list of [time, acceleration]", {"text": COORDINATE, "list": PAIRS}),
+        "acceleration": Either(
+            "a number, or a list of [time, acceleration]", {"text": COORDINATE, "list": PAIRS}
+        ),
         "waypoints": PAIRS,
         "interpolation": Choice("interpolation", ("linear", "cubic", "quintic")),
         "polynomial": Numbers(None, None, 50),
         "pieces": Listed(
-            Record("piece", {"time": Number("time"), "polynomial": Numbers(None, None, 50)}, ("time", "polynomial")),
+            Record(
+                "piece",
+                {"time": Number("time"), "polynomial": Numbers(None, None, 50)},
+                ("time", "polynomial"),
+            ),
             100_000,
         ),
     },
-    one_of=(("start", "waypoints", "polynomial", "pieces"), ("rate", "waypoints", "polynomial", "pieces")),
+    one_of=(
+        ("start", "waypoints", "polynomial", "pieces"),
+        ("rate", "waypoints", "polynomial", "pieces"),
+    ),
 )
-TRACKS = Named(Either("a track, or one a coordinate", {"map": TRACK, "maps": Listed(TRACK, 6)}), "name")
-MOTION = Record("motion", {"duration": Number("time"), "joints": TRACKS, "actuators": TRACKS, **REMARKS}, ("duration",))
-CONFIGURATION = Named(Either("a number, or one a coordinate", {"text": COORDINATE, "list": Numbers(None, None, 7)}))
+TRACKS = Named(
+    Either("a track, or one a coordinate", {"map": TRACK, "maps": Listed(TRACK, 6)}), "name"
+)
+MOTION = Record(
+    "motion",
+    {"duration": Number("time"), "joints": TRACKS, "actuators": TRACKS, **REMARKS},
+    ("duration",),
+)
+CONFIGURATION = Named(
+    Either("a number, or one a coordinate", {"text": COORDINATE, "list": Numbers(None, None, 7)})
+)
 
 
 VARIABLES = Named(VariableKind(), "variable")
@@ -345,7 +384,8 @@ ROBOT = Record(
         **REMARKS,
     },
     ("linkwork", "name"),
-    about="A robot or a machine: bodies, joints that make them a tree, and elements that close its loops.",
+    about="A robot or a machine: bodies, joints that make them a tree, and elements that close "
+    "its loops.",
     keys={
         "linkwork": "version of this format",
         "units": "of bare numbers; any number may carry its own",

@@ -1,6 +1,8 @@
-"""Words: what the keys of a .robot.yaml mean, for the JSON schema; keys of elements say it beside their fields.
+"""Words: what the keys of a .robot.yaml mean, for the JSON schema;
+keys of elements say it beside their fields.
 
-record (as `Record.what` names it) -> (what it is, {key: what the key says}). A test asks that no key is left out.
+record (as `Record.what` names it) -> (what it is, {key: what the key says}). A test asks that no
+key is left out.
 """
 
 from __future__ import annotations
@@ -31,8 +33,12 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "variable": (
-        "A named number: bare it is a length, with a unit anything, as ${...} an expression of others.",
-        {"value": "The number, a number with its unit, or ${expression}.", "unit": "Unit of a bare value."},
+        "A named number: bare it is a length, with a unit anything, as ${...} an expression "
+        "of others.",
+        {
+            "value": "The number, a number with its unit, or ${expression}.",
+            "unit": "Unit of a bare value.",
+        },
     ),
     "body": ("A rigid body; its axes are those of the joint that carries it.", {}),
     "inertia": (
@@ -40,14 +46,16 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
         {
             **{k: f"Moment I_{k}, positive." for k in ("xx", "yy", "zz")},
             **{k: f"Product I_{k} as it stands in the matrix." for k in ("xy", "xz", "yz")},
-            "about": "com (left out), or joint: about the body's origin, moved to the centre of mass when read.",
+            "about": "com (left out), or joint: about the body's origin, moved to the centre of "
+            "mass when read.",
         },
     ),
     "shape": (
         "A solid on a body.",
         {
             "kind": "box, sphere, cylinder, capsule or mesh; cylinders and capsules stand along z.",
-            "start": "Of a capsule or cylinder: one end of its axis, instead of placement and length.",
+            "start": "Of a capsule or cylinder: one end of its axis, instead of placement "
+            "and length.",
             "end": "The other end of its axis.",
             "radius": "With start and end: its radius.",
             "name": "Name of the shape.",
@@ -55,7 +63,10 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "joint": (
         "A joint that carries one body.",
-        {"type": "fixed, revolute, continuous, prismatic, helical, cylindrical, universal, planar, ball, floating."},
+        {
+            "type": "fixed, revolute, continuous, prismatic, helical, cylindrical, universal, "
+            "planar, ball, floating."
+        },
     ),
     "limit": (
         "Range and largest rates of a coordinate; what is left out is unlimited.",
@@ -143,7 +154,11 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "point": (
         "A point of a body.",
-        {"body": "The body (or a bar).", "point": "A named point of it.", "at": "Or its position in axes of the body."},
+        {
+            "body": "The body (or a bar).",
+            "point": "A named point of it.",
+            "at": "Or its position in axes of the body.",
+        },
     ),
     "sharing rule": (
         "How what supports a body divides a load that equilibrium leaves open.",

@@ -1,4 +1,5 @@
-"""Writing a model as .robot.yaml: numbers with all their digits, SI units, everything a model holds."""
+"""Writing a model as .robot.yaml: numbers with all their digits, SI units,
+everything a model holds."""
 
 from __future__ import annotations
 
@@ -36,13 +37,17 @@ _AXES |= {(-1.0, 0.0, 0.0): "-x", (0.0, -1.0, 0.0): "-y", (0.0, 0.0, -1.0): "-z"
 
 
 def write_robot_yaml(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file; variables are written as the numbers they have, not as expressions."""
+    """Write a model to a file; variables are written as the numbers they have, not as
+    expressions."""
     write_atomically(path, robot_yaml_text(model))
 
 
 def robot_yaml_text(model: Model) -> str:
-    """The model as .robot.yaml text, in SI units; reading it gives the model back (rounding of rotations apart)."""
-    if has_symbols(tuple(n for j in model.joints for n in (*j.placement.position, *j.placement.rotation))):
+    """The model as .robot.yaml text, in SI units;
+    reading it gives the model back (rounding of rotations apart)."""
+    if has_symbols(
+        tuple(n for j in model.joints for n in (*j.placement.position, *j.placement.rotation))
+    ):
         raise NotPossible(f'robot "{model.name}" has live variables; write it with their values')
     return "\n".join(_emitted(_document(model))) + "\n"
 
@@ -61,11 +66,14 @@ def _document(model: Model) -> dict[str, Node]:
         "check": "any",
         "bodies": {_text(body.name): _body(body) or {} for body in model.bodies},
         "joints": {_text(joint.name): _joint(joint) for joint in model.joints},
-        "frames": {_text(f.name): {"body": _text(f.body), **_placed(f.placement)} for f in model.frames},
+        "frames": {
+            _text(f.name): {"body": _text(f.body), **_placed(f.placement)} for f in model.frames
+        },
         "elements": {_text(e.name): _element(e, bodies) for e in named},
         "sharing": [_rule(rule) for rule in rules],
         "configurations": {
-            _text(name): {_text(j): _one_or_list(q) for j, q in some} for name, some in model.configurations
+            _text(name): {_text(j): _one_or_list(q) for j, q in some}
+            for name, some in model.configurations
         },
         "motions": {_text(motion.name): _motion(motion) for motion in model.motions},
     }
@@ -85,7 +93,11 @@ def _emitted(document: dict[str, Node]) -> Iterator[str]:
 
 def _entry(key: str, value: Node, indent: int) -> Iterator[str]:
     line = f"{' ' * indent}{key}: {_flow(value)}"
-    if isinstance(value, str) or len(line) <= WIDTH or (isinstance(value, list) and not _is_long(value)):
+    if (
+        isinstance(value, str)
+        or len(line) <= WIDTH
+        or (isinstance(value, list) and not _is_long(value))
+    ):
         yield line
         return
     yield f"{' ' * indent}{key}:"
@@ -110,7 +122,8 @@ def _flow(value: Node) -> str:
 
 
 def _remarks(notes: Iterable[str]) -> dict[str, Node]:
-    """Notes that say what they are ("source: ...") under their own keys, the others under "note"."""
+    """Notes that say what they are ("source: ...") under their own keys, the others under
+    "note"."""
     by_key: dict[str, list[Node]] = {}
     for line in (line for note in notes for line in note.splitlines()):
         key, _, rest = line.partition(": ")
@@ -128,7 +141,11 @@ def _body(body: Body) -> dict[str, Node]:
     if body.visuals and body.visuals == body.collisions:
         entry["shapes"] = [_shape(shape) for shape in body.visuals]
     else:
-        entry |= {k: [_shape(s) for s in getattr(body, k)] for k in ("visuals", "collisions") if getattr(body, k)}
+        entry |= {
+            k: [_shape(s) for s in getattr(body, k)]
+            for k in ("visuals", "collisions")
+            if getattr(body, k)
+        }
     return entry | _remarks([body.note])
 
 
@@ -174,7 +191,10 @@ def _joint(joint: Joint) -> dict[str, Node]:
         limits = [_limits(limit) for limit in joint.limits]
         entry["limits"] = limits[0] if len(limits) == 1 else limits
     if joint.mimic is not None:
-        rule = {"multiplier": _number(joint.mimic.multiplier), "offset": _number(joint.mimic.offset)}
+        rule = {
+            "multiplier": _number(joint.mimic.multiplier),
+            "offset": _number(joint.mimic.offset),
+        }
         entry["mimic"] = {"joint": _text(joint.mimic.joint), **rule}
     for key in ("damping", "friction", "armature"):
         value = getattr(joint, key)
@@ -218,7 +238,10 @@ def _point(point: elements.Point, bodies: dict[str, Body]) -> Node:
     points = dict(bodies[point.body].points) if point.body in bodies else {}
     if point.name and points.get(point.name) == point.position:
         return {"body": _text(str(point.body)), "point": _text(point.name)}
-    return {"body": "world" if point.body is None else _text(point.body), "at": _numbers(point.position)}
+    return {
+        "body": "world" if point.body is None else _text(point.body),
+        "at": _numbers(point.position),
+    }
 
 
 def _value(value: Any) -> Node:
@@ -236,16 +259,28 @@ def _value(value: Any) -> Node:
 _WRITTEN: dict[str, Callable[[Any], Node]] = {
     "terms": lambda terms: {_text(joint): _number(x) for joint, x in terms},
     "rotation": lambda R: {"matrix": _matrix(R)},
-    "loops": lambda loops: [{f.name: _value(getattr(loop, f.name)) for f in fields(loop)} for loop in loops],
+    "loops": lambda loops: [
+        {f.name: _value(getattr(loop, f.name)) for f in fields(loop)} for loop in loops
+    ],
 }
 
 
 def _rule(rule: elements.Share | elements.Stiffness) -> dict[str, Node]:
     if isinstance(rule, elements.Stiffness):
-        return {"support": _text(rule.support), "weights": _numbers(rule.weights), **_remarks([rule.note])}
+        return {
+            "support": _text(rule.support),
+            "weights": _numbers(rule.weights),
+            **_remarks([rule.note]),
+        }
     parts: dict[str, Node] = {_text(name): _number(x) for name, x in rule.parts}
     others = {} if rule.others == "nothing" else {"others": rule.others}
-    return {"body": _text(rule.body), "direction": rule.direction, "parts": parts, **others, **_remarks([rule.note])}
+    return {
+        "body": _text(rule.body),
+        "direction": rule.direction,
+        "parts": parts,
+        **others,
+        **_remarks([rule.note]),
+    }
 
 
 def _motion(motion: DescribedMotion) -> dict[str, Node]:
@@ -254,9 +289,14 @@ def _motion(motion: DescribedMotion) -> dict[str, Node]:
         names = dict.fromkeys(track.name for track in motion.tracks if track.actuator is actuator)
         tracks: dict[str, Node] = {}
         for name in names:
-            tracks_of_name = [track for track in motion.tracks if track.name == name and track.actuator is actuator]
+            tracks_of_name = [
+                track
+                for track in motion.tracks
+                if track.name == name and track.actuator is actuator
+            ]
             by_coordinate = [
-                _track(track.pieces) for track in sorted(tracks_of_name, key=lambda track: track.coordinate)
+                _track(track.pieces)
+                for track in sorted(tracks_of_name, key=lambda track: track.coordinate)
             ]
             tracks[_text(name)] = by_coordinate[0] if len(by_coordinate) == 1 else by_coordinate
         if tracks:

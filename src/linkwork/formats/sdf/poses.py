@@ -41,7 +41,8 @@ def number(parent: Element | None, tag: str, default: float | None = None) -> fl
 
 
 def placement(pose: Element | None) -> Placement:
-    """The numbers of a <pose>: x y z roll pitch yaw, or with rotation_format="quat_xyzw" x y z and a quaternion."""
+    """The numbers of a <pose>: x y z roll pitch yaw,
+    or with rotation_format="quat_xyzw" x y z and a quaternion."""
     if pose is None or not pose.content.strip():
         return HERE
     written = pose.attributes.get("rotation_format", "euler_rpy")
@@ -53,12 +54,15 @@ def placement(pose: Element | None) -> Placement:
     if written != "euler_rpy":
         raise pose.error(f'has rotation_format="{written[:60]}", expected euler_rpy or quat_xyzw')
     x, y, z, roll, pitch, yaw = numbers(pose, 6)
-    unit = math.pi / 180.0 if pose.attributes.get("degrees", "false").strip() in ("true", "1") else 1.0
+    unit = (
+        math.pi / 180.0 if pose.attributes.get("degrees", "false").strip() in ("true", "1") else 1.0
+    )
     return Placement(from_rpy((unit * roll, unit * pitch, unit * yaw)), (x, y, z))
 
 
 class Poses:
-    """T_model_x of every link, joint and frame of a model, found on the way to the model's own frame."""
+    """T_model_x of every link, joint and frame of a model,
+    found on the way to the model's own frame."""
 
     def __init__(self, model: Element) -> None:
         self.model = model
@@ -77,7 +81,9 @@ class Poses:
         at = name
         while at not in self._placed:
             if at in chain:
-                raise asking.error(f"has a pose that depends on itself: {' -> '.join([*list(chain)[-6:], at])}")
+                raise asking.error(
+                    f"has a pose that depends on itself: {' -> '.join([*list(chain)[-6:], at])}"
+                )
             if at not in self._own:
                 near = did_you_mean(at, [*self._own, MODEL])
                 raise asking.error(f'is relative to "{at[:60]}", which does not exist{near}')
@@ -92,7 +98,11 @@ class Poses:
 
     def _relative_to(self, element: Element) -> str:
         pose = element.only("pose")
-        named = "" if pose is None else pose.attributes.get("relative_to", pose.attributes.get("frame", ""))
+        named = (
+            ""
+            if pose is None
+            else pose.attributes.get("relative_to", pose.attributes.get("frame", ""))
+        )
         if named:
             return named
         if element.tag == "joint":
@@ -133,5 +143,7 @@ def only_model(root: Element, wanted: str | None) -> tuple[Element, Element | No
     if len(models) != 1:
         shown = ", ".join(f'"{name}"' for name in names[:12]) or "none"
         how = '; choose one with model="..."' if names else ""
-        raise InvalidFile(f"{root.source}:{root.line}: has {len(models)} models ({shown}), expected one{how}")
+        raise InvalidFile(
+            f"{root.source}:{root.line}: has {len(models)} models ({shown}), expected one{how}"
+        )
     return models[0], world

@@ -41,11 +41,13 @@ def read_sdf(
     model: str | None = None,
     **options: Unpack[RootedReading],
 ) -> Model:
-    """The robot an SDF file describes; options as in `read_urdf`, `model` names one of several models.
+    """The robot an SDF file describes; options as in `read_urdf`,
+    `model` names one of several models.
 
-    Poses are resolved through `relative_to`, axes through `expressed_in` (version 1.7) or `use_parent_model_frame`. A
-    hinge beside the origin of its link carries a massless body "link/joint". A second joint of a link closes a loop
-    (revolute, ball and fixed ones). Without a joint to the world the model stands where its <pose> puts it.
+    Poses are resolved through `relative_to`, axes through `expressed_in` (version 1.7) or
+    `use_parent_model_frame`. A hinge beside the origin of its link carries a massless body
+    "link/joint". A second joint of a link closes a loop (revolute, ball and fixed ones). Without a
+    joint to the world the model stands where its <pose> puts it.
     """
     chosen = ReadOptions.of("read_sdf", options)
     document = read_xml(path, content=True)
@@ -60,7 +62,8 @@ def read_sdf_text(
     model: str | None = None,
     **options: Unpack[RootedReading],
 ) -> Model:
-    """The robot that SDF text describes; `name` is what errors call the text. Options as in `read_sdf`."""
+    """The robot that SDF text describes; `name` is what errors call the text.
+    Options as in `read_sdf`."""
     chosen = ReadOptions.of("read_sdf", options)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_sdf_text: text is a {type(text).__name__}, expected str or bytes")
@@ -74,7 +77,10 @@ def _read(document: Element, options: ReadOptions, meshes: MeshFinder, wanted: s
         raise InvalidInput(f"read_sdf: model is {wanted!r}, expected the name of a model")
     if document.tag != "sdf":
         other = {"robot": " (this is URDF)", "mujoco": " (this is MJCF)"}
-        what = f"the root element is <{document.tag[:60]}>{other.get(document.tag, '')}, expected <sdf>"
+        what = (
+            f"the root element is <{document.tag[:60]}>{other.get(document.tag, '')}, "
+            "expected <sdf>"
+        )
         raise InvalidFile(f"{document.source}:{document.line}: {what}")
     element, world = only_model(document, wanted)
     model = _Reader(element, world, _version(document), options, meshes, passed).model()
@@ -84,7 +90,9 @@ def _read(document: Element, options: ReadOptions, meshes: MeshFinder, wanted: s
 
 def _version(document: Element) -> tuple[int, int]:
     words = document.text("version", "1.7").split(".")
-    if len(words) < 2 or not all(word.isascii() and word.isdigit() and len(word) < 4 for word in words[:2]):
+    if len(words) < 2 or not all(
+        word.isascii() and word.isdigit() and len(word) < 4 for word in words[:2]
+    ):
         raise document.error(f'has version="{document.text("version")[:60]}", expected such as 1.9')
     return int(words[0]), int(words[1])
 
@@ -105,7 +113,9 @@ class _Reader:
         self.options, self.passed = options, passed
         for tag in ("include", "model"):
             for inner in element.all(tag):
-                raise inner.error("takes parts from another model, which linkwork does not read; join them in one")
+                raise inner.error(
+                    "takes parts from another model, which linkwork does not read; join them in one"
+                )
         self.poses = Poses(element)
         self.T_world_model = placement(element.only("pose"))
         self.frame_names = {frame.text("name") for frame in element.all("frame")}
@@ -123,7 +133,11 @@ class _Reader:
         model = Model(
             name=self.element.text("name"),
             bodies=bodies,
-            joints=tuple(joints if self.options.mimic == "follow" else (replace(j, mimic=None) for j in joints)),
+            joints=tuple(
+                joints
+                if self.options.mimic == "follow"
+                else (replace(j, mimic=None) for j in joints)
+            ),
             frames=tuple(self._frames()),
             gravity=self._gravity(),
             elements=tuple(self.elements),
@@ -135,7 +149,9 @@ class _Reader:
         try:
             return validated(model, self.options.check)
         except InvalidModel as error:
-            line = lines.get(error.culprit, self.element.line) if error.culprit else self.element.line
+            line = (
+                lines.get(error.culprit, self.element.line) if error.culprit else self.element.line
+            )
             raise InvalidFile(f"{self.element.source}:{line}: {error}") from None
 
     # bodies
@@ -144,10 +160,15 @@ class _Reader:
         inertial = link.only("inertial", self.passed)
         gravity = link.all("gravity")
         if gravity and gravity[0].content.strip() in ("false", "0"):
-            self.passed.remark(f'line {link.line}: link "{name}" is drawn down by gravity, though the file says not')
+            self.passed.remark(
+                f'line {link.line}: link "{name}" is drawn down by gravity, though the file '
+                "says not"
+            )
         matter = MassProperties() if inertial is None else _matter(inertial)
         visuals = self.shapes.visuals(link)
-        return Body(name, matter, (), (), visuals, self.shapes.collisions(link), inertial is not None)
+        return Body(
+            name, matter, (), (), visuals, self.shapes.collisions(link), inertial is not None
+        )
 
     def _frames(self) -> list[Frame]:
         frames = []
@@ -155,7 +176,9 @@ class _Reader:
             name = frame.text("name")
             link = self.poses.link_of(frame.attributes.get("attached_to", ""), frame, self.links)
             if link is None:
-                self.passed.remark(f"left out <frame> on line {frame.line}, which is attached to no link")
+                self.passed.remark(
+                    f"left out <frame> on line {frame.line}, which is attached to no link"
+                )
                 continue
             T = self.poses.of(link, frame).inverse() @ self.poses.of(name, frame)
             frames.append(Frame(name, link, T))
@@ -208,7 +231,8 @@ class _Reader:
         return link
 
     def _joint(self, element: Element, parent: str | None, child: str) -> list[Joint]:
-        """The joint; through a massless body where its axis does not pass through the origin of the child."""
+        """The joint; through a massless body where its axis does not pass through the origin of the
+        child."""
         name, kind = element.text("name"), self._kind(element)
         T_parent, T_child, T_joint = self._places(element, parent, child)
         seen = T_child.inverse() @ T_joint  # T_child_joint
@@ -220,13 +244,17 @@ class _Reader:
         if joint.kind.has_axis:
             direction = self._axis(element, "axis", T_child)
             damping, friction = _resistance(axis)
-            joint = replace(joint, axis=direction, limits=_limits(axis, self.passed), mimic=self._mimic(axis))
+            joint = replace(
+                joint, axis=direction, limits=_limits(axis, self.passed), mimic=self._mimic(axis)
+            )
             joint = replace(joint, damping=damping, friction=friction)
             if kind == "revolute" and (not joint.limits or math.isinf(joint.limits[0].upper)):
                 joint = replace(joint, type="continuous")
             self._spring(name, axis)
         if joint.kind.has_second_axis:
-            joint = replace(joint, second_axis=self._axis(element, "axis2", T_child), limits=(), mimic=None)
+            joint = replace(
+                joint, second_axis=self._axis(element, "axis2", T_child), limits=(), mimic=None
+            )
         offset = seen.position if joint.kind.is_ball or joint.kind.has_second_axis else ZERO
         if joint.kind.is_hinge:
             offset = subtract(seen.position, scale(dot(seen.position, joint.axis), joint.axis))
@@ -234,7 +262,9 @@ class _Reader:
             return [joint]
         moved = Placement(position=offset)
         massless = f"{child}/{name}"
-        self.between.append(Body(massless, has_inertia=False, note=f'carries link "{child}" beside its joint'))
+        self.between.append(
+            Body(massless, has_inertia=False, note=f'carries link "{child}" beside its joint')
+        )
         fixed = Joint(f"{child}_fixed", "fixed", massless, child, moved.inverse())
         return [replace(joint, child=massless, placement=start @ moved), fixed]
 
@@ -245,9 +275,13 @@ class _Reader:
             raise element.error(f'has type "{kind[:60]}"; linkwork reads {", ".join(TYPES)}{near}')
         return kind
 
-    def _places(self, element: Element, parent: str | None, child: str) -> tuple[Placement, Placement, Placement]:
+    def _places(
+        self, element: Element, parent: str | None, child: str
+    ) -> tuple[Placement, Placement, Placement]:
         """T_model_x of parent, child and joint; the world is where the model's pose has it."""
-        T_parent = self.T_world_model.inverse() if parent is None else self.poses.of(parent, element)
+        T_parent = (
+            self.T_world_model.inverse() if parent is None else self.poses.of(parent, element)
+        )
         return T_parent, self.poses.of(child, element), self.poses.of(element.text("name"), element)
 
     def _axis(self, joint: Element, tag: str, T_child: Placement) -> Vector:
@@ -261,7 +295,9 @@ class _Reader:
         direction: Vector = (x / length, y / length, z / length)
         named = "" if written is None else written.attributes.get("expressed_in", "")
         old = axis.only("use_parent_model_frame")
-        in_model = self.version < (1, 5) or (old is not None and old.content.strip() in ("true", "1"))
+        in_model = self.version < (1, 5) or (
+            old is not None and old.content.strip() in ("true", "1")
+        )
         frame = named or (MODEL if in_model else joint.text("name"))
         R_model_frame = self.poses.of(frame, axis).rotation
         return times(transpose(T_child.rotation), times(R_model_frame, direction))
@@ -286,12 +322,17 @@ class _Reader:
         """A second joint of one link closes a loop."""
         name, kind = element.text("name"), self._kind(element)
         if kind not in _CLOSURES:
-            why = f'is the second {kind} joint of link "{child}" (the first is on line {first.line})'
+            why = (
+                f'is the second {kind} joint of link "{child}" (the first is on line {first.line})'
+            )
             raise element.error(f"{why}; loops are closed by {', '.join(_CLOSURES)} joints")
         T_parent, T_child, T_joint = self._places(element, parent, child)
         seen = [T_parent.inverse() @ T_joint, T_child.inverse() @ T_joint]
         closure = loops.LoopClosure(
-            name, _CLOSURES[kind], loops.Point(parent, seen[0].position), loops.Point(child, seen[1].position)
+            name,
+            _CLOSURES[kind],
+            loops.Point(parent, seen[0].position),
+            loops.Point(child, seen[1].position),
         )
         if kind == "fixed":
             closure = replace(closure, rotation=seen[0].rotation, second_rotation=seen[1].rotation)
@@ -303,7 +344,8 @@ class _Reader:
 
 
 def _matter(inertial: Element) -> MassProperties:
-    """In link axes: SDF gives the inertia in axes of the inertial <pose>; moments that are not given are 1 kg m^2."""
+    """In link axes: SDF gives the inertia in axes of the inertial <pose>;
+    moments that are not given are 1 kg m^2."""
     tensor = inertial.only("inertia")
     xx, yy, zz = (number(tensor, label, 1.0) for label in ("ixx", "iyy", "izz"))
     xy, xz, yz = (number(tensor, label, 0.0) for label in ("ixy", "ixz", "iyz"))
@@ -316,10 +358,15 @@ def _limits(axis: Element | None, passed: Passed) -> tuple[Limits, ...]:
     limit = None if axis is None else axis.only("limit")
     if limit is None:
         return ()
-    lower, upper = (_open(number(limit, tag, math.copysign(UNBOUNDED, s))) for tag, s in (("lower", -1), ("upper", 1)))
+    lower, upper = (
+        _open(number(limit, tag, math.copysign(UNBOUNDED, s)))
+        for tag, s in (("lower", -1), ("upper", 1))
+    )
     velocity, effort = (_largest(number(limit, tag, -1.0)) for tag in ("velocity", "effort"))
     if lower > upper:
-        passed.plain(limit.error(f"has lower {lower:g} above upper {upper:g}"), "the joint has no limit")
+        passed.plain(
+            limit.error(f"has lower {lower:g} above upper {upper:g}"), "the joint has no limit"
+        )
         lower, upper = -math.inf, math.inf
     limits = Limits(lower, upper, velocity, effort)
     return () if limits == Limits() else (limits,)

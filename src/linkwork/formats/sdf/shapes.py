@@ -32,7 +32,14 @@ class Shapes:
         geometry = element.needed("geometry")
         T, color = placement(element.only("pose")), self._color(element)
         return [
-            Shape(kind.tag, _size(kind), T, color, self._mesh(kind), element.attributes.get("name") or None)
+            Shape(
+                kind.tag,
+                _size(kind),
+                T,
+                color,
+                self._mesh(kind),
+                element.attributes.get("name") or None,
+            )
             for kind in geometry
             if kind.tag in ("box", "sphere", "cylinder", "capsule", "mesh")
         ]

@@ -37,7 +37,9 @@ class Palette:
     def __init__(self, robot: Element, passed: Passed) -> None:
         self.passed = passed
         inside = [m for link in robot.all("link") for shape in link for m in shape.all("material")]
-        self._own = {id(material): self._color(material) for material in [*robot.all("material"), *inside]}
+        self._own = {
+            id(material): self._color(material) for material in [*robot.all("material"), *inside]
+        }
         self._named: dict[str, Color] = {}
         for material in [*robot.all("material"), *inside]:  # those of the robot first
             name, color = material.text("name", ""), self._own[id(material)]
@@ -52,7 +54,8 @@ class Palette:
         return self._own[id(material)] or self._named.get(material.text("name", ""))
 
     def _color(self, material: Element) -> Color | None:
-        """The colour a material gives itself. Published files also say 255 or -1: cut to 0..1, it is only drawing."""
+        """The colour a material gives itself. Published files also say 255 or -1: cut to 0..1,
+        it is only drawing."""
         color = material.only("color", self.passed, drawn=True)
         if color is None:
             return None
@@ -62,7 +65,9 @@ class Palette:
             self.passed.detail(error, "it is not drawn")
             return None
         if len(numbers) == 4:
-            self.passed.detail(color.error(f'has rgba="{color.text("rgba")}", expected 4 numbers'), "opaque")
+            self.passed.detail(
+                color.error(f'has rgba="{color.text("rgba")}", expected 4 numbers'), "opaque"
+            )
         r, g, b, a = (min(max(x, 0.0), 1.0) for x in numbers[:4])
         return (r, g, b, a)
 
@@ -86,7 +91,11 @@ class Shapes:
 
     def collisions(self, link: Element) -> tuple[Shape, ...]:
         """What collides: part of the mechanics."""
-        return tuple(shape for element in link.all("collision") for shape in self._shapes(element, drawn=False))
+        return tuple(
+            shape
+            for element in link.all("collision")
+            for shape in self._shapes(element, drawn=False)
+        )
 
     def _shapes(self, element: Element, drawn: bool) -> list[Shape]:
         geometry = element.only("geometry", self.passed, drawn)
@@ -102,7 +111,9 @@ class Shapes:
             raise geometry.error(f"holds <{kinds[0].tag}> and <{kinds[1].tag}>, expected one shape")
         T = placement(element.only("origin", self.passed, drawn))
         color, name = self.palette.of(element), element.attributes.get("name") or None
-        return [Shape(each.tag, self._size(each), T, color, self._mesh(each), name) for each in kinds]
+        return [
+            Shape(each.tag, self._size(each), T, color, self._mesh(each), name) for each in kinds
+        ]
 
     def _mesh(self, kind: Element) -> str | None:
         return self.meshes.find(kind.text("filename")) if kind.tag == "mesh" else None
@@ -125,7 +136,9 @@ class Shapes:
             raise mesh.error(f'has scale="{mesh.text("scale")}", expected 3 numbers')
         if len(factors) != 3:
             meaning = "one for all three axes" if len(factors) == 1 else "the first three count"
-            self.passed.detail(mesh.error(f'has scale="{mesh.text("scale")}", expected 3 numbers'), meaning)
+            self.passed.detail(
+                mesh.error(f'has scale="{mesh.text("scale")}", expected 3 numbers'), meaning
+            )
         return factors * 3 if len(factors) == 1 else factors[:3]
 
 

@@ -27,7 +27,8 @@ from linkwork.model.number import ZERO
 from linkwork.model.validation import validated
 
 ROOT_JOINT = "root_joint"
-"""Name of the floating joint that root="floating" puts under the root link (Pinocchio's name for it)."""
+"""Name of the floating joint that root="floating" puts under the root link (Pinocchio's name for
+it)."""
 
 
 def read_urdf(
@@ -38,16 +39,20 @@ def read_urdf(
 ) -> Model:
     """The robot a URDF file describes.
 
-    check          level for mass properties: "physical", "positive" or "any" (one warning lists what is not physical)
-    mimic          "follow": mimicking joints have no coordinate of their own; "independent": the tags are ignored
+    check          level for mass properties: "physical", "positive" or "any"
+                   (one warning lists what is not physical)
+    mimic          "follow": mimicking joints have no coordinate of their own; "independent": the
+                   tags are ignored
     root           "floating" lets the root link move in the world by a floating joint "root_joint"
     package_dirs   where to look for the packages of package:// meshes, before the usual places
-    strict         None: what is wrong in a drawing detail warns, what could change the mechanics is refused; False:
-                   left-over xacro elements, reversed limits and second elements are passed over too; True: neither
+    strict         None: what is wrong in a drawing detail warns, what could change the mechanics is
+                   refused; False: left-over xacro elements, reversed limits and second elements are
+                   passed over too; True: neither
     visuals        False: <visual> and <material> are not read at all
 
-    A mesh that cannot be found keeps its name. <limit> without lower and upper means zero for both, as URDF says;
-    without velocity or effort that one is unlimited; a revolute or prismatic joint without <limit> is unlimited.
+    A mesh that cannot be found keeps its name. <limit> without lower and upper means zero for both,
+    as URDF says; without velocity or effort that one is unlimited; a revolute or prismatic joint
+    without <limit> is unlimited.
     """
     chosen = ReadOptions.of("read_urdf", options)
     robot = read_xml(path)
@@ -63,13 +68,16 @@ def read_urdf_text(
     folder: str | os.PathLike[str] | None = None,
     **options: Unpack[RootedReading],
 ) -> Model:
-    """The robot that URDF text describes; `name` is what errors call the text. Options as in `read_urdf`.
+    """The robot that URDF text describes; `name` is what errors call the text.
+    Options as in `read_urdf`.
 
     folder   where meshes with relative names lie; None: they keep their names
     """
     chosen = ReadOptions.of("read_urdf", options)
     if not isinstance(text, (str, bytes)):
-        raise InvalidInput(f"read_urdf_text: text is a {type(text).__name__}, expected str or bytes")
+        raise InvalidInput(
+            f"read_urdf_text: text is a {type(text).__name__}, expected str or bytes"
+        )
     place = None if folder is None else Path(folder)
     return _model(parse_xml(text, name), name, chosen, MeshFinder(place, package_dirs))
 
@@ -87,13 +95,18 @@ def _model(robot: Element, default_name: str, options: ReadOptions, meshes: Mesh
     model = Model(
         name=robot.text("name", "") or default_name,
         bodies=tuple(_body(link, shapes, passed) for link in robot.all("link")),
-        joints=_following([_joint(joint, passed) for joint in robot.all("joint")], options.mimic, passed),
+        joints=_following(
+            [_joint(joint, passed) for joint in robot.all("joint")], options.mimic, passed
+        ),
         source=robot.source,
     )
     if not model.bodies:
         raise robot.error("has no <link>, expected at least one")
     try:
-        model = validated(replace(model, kinematic_only=not any(b.has_inertia for b in model.bodies)), options.check)
+        model = validated(
+            replace(model, kinematic_only=not any(b.has_inertia for b in model.bodies)),
+            options.check,
+        )
     except InvalidModel as error:
         line = lines.get(error.culprit, robot.line) if error.culprit else robot.line
         raise InvalidFile(f"{robot.source}:{line}: {error}") from None
@@ -107,7 +120,11 @@ def _check_root_tag(robot: Element) -> None:
     if robot.tag != "robot":
         if is_xacro(robot):
             raise robot.error(f"is xacro, not URDF; {EXPAND}")
-        other = {"mujoco": " (this is MJCF)", "sdf": " (this is SDF)", "COLLADA": " (this is a mesh)"}
+        other = {
+            "mujoco": " (this is MJCF)",
+            "sdf": " (this is SDF)",
+            "COLLADA": " (this is a mesh)",
+        }
         what = f"the root element is <{robot.tag}>{other.get(robot.tag, '')}, expected <robot>"
         raise InvalidFile(f"{robot.source}:{robot.line}: {what}")
 
@@ -125,7 +142,9 @@ def _body(link: Element, shapes: Shapes, passed: Passed) -> Body:
     inertial = link.only("inertial", passed)
     return Body(
         name=link.text("name"),
-        mass_properties=MassProperties() if inertial is None else _mass_properties(inertial, passed),
+        mass_properties=MassProperties()
+        if inertial is None
+        else _mass_properties(inertial, passed),
         visuals=shapes.visuals(link),
         collisions=shapes.collisions(link),
         has_inertia=inertial is not None,
@@ -133,7 +152,8 @@ def _body(link: Element, shapes: Shapes, passed: Passed) -> Body:
 
 
 def _mass_properties(inertial: Element, passed: Passed) -> MassProperties:
-    """In body axes: URDF gives the inertia in the axes of the inertial <origin>, which may be turned."""
+    """In body axes: URDF gives the inertia in the axes of the inertial <origin>,
+    which may be turned."""
     tensor = inertial.needed("inertia", passed)
     xx, yy, zz = (tensor.number(label) for label in ("ixx", "iyy", "izz"))
     xy, xz, yz = (tensor.number(label, 0.0) for label in ("ixy", "ixz", "iyz"))
@@ -146,7 +166,8 @@ def _joint(element: Element, passed: Passed) -> Joint:
     name, kind = element.text("name"), element.text("type")
     if kind not in JOINT_TYPES:
         raise element.error(
-            f'has type "{kind}"; linkwork reads {", ".join(JOINT_TYPES)}{did_you_mean(kind, JOINT_TYPES)}'
+            f'has type "{kind}"; linkwork reads '
+            f"{', '.join(JOINT_TYPES)}{did_you_mean(kind, JOINT_TYPES)}"
         )
     joint = Joint(
         name,
@@ -160,10 +181,14 @@ def _joint(element: Element, passed: Passed) -> Joint:
         x, y, z = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3)
         joint = replace(joint, axis=(x, y, z), limits=_limits(element, kind, passed))
     if dynamics is not None and kind != "fixed":
-        damping, friction, armature = (dynamics.number(each, 0.0) for each in ("damping", "friction", "armature"))
+        damping, friction, armature = (
+            dynamics.number(each, 0.0) for each in ("damping", "friction", "armature")
+        )
         joint = replace(joint, damping=damping, friction=friction, armature=armature)
     if mimic is not None:
-        rule = Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
+        rule = Mimic(
+            mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+        )
         joint = replace(joint, mimic=rule)
     return joint
 
@@ -171,8 +196,8 @@ def _joint(element: Element, passed: Passed) -> Joint:
 def _following(joints: list[Joint], mimic: str, passed: Passed) -> tuple[Joint, ...]:
     """The joints with the mimic rules that can be kept.
 
-    Published files let fixed joints follow others, and name leaders that do not exist: the first cannot move, the
-    second move on their own.
+    Published files let fixed joints follow others, and name leaders that do not exist: the first
+    cannot move, the second move on their own.
     """
     if mimic == "independent":
         return tuple(replace(joint, mimic=None) for joint in joints)
@@ -185,7 +210,10 @@ def _following(joints: list[Joint], mimic: str, passed: Passed) -> tuple[Joint, 
             joint = replace(joint, mimic=None)
         elif rule is not None and rule.joint not in names:
             near = passed.near(rule.joint, names)
-            passed.remark(f'joint "{joint.name}" moves on its own: its leader "{rule.joint}" does not exist{near}')
+            passed.remark(
+                f'joint "{joint.name}" moves on its own: its leader "{rule.joint}" does not '
+                f"exist{near}"
+            )
             joint = replace(joint, mimic=None)
         kept.append(joint)
     return tuple(kept)
@@ -196,19 +224,25 @@ def _limits(joint: Element, kind: str, passed: Passed) -> tuple[Limits, ...]:
     if limit is None or kind == "planar":
         return ()
     velocity, effort = (_largest(limit, each, passed) for each in ("velocity", "effort"))
-    # URDF 1.2 tells speeding up from slowing down; a motion within the smaller of both is within each
-    acceleration = min(_largest(limit, each, passed) or math.inf for each in ("acceleration", "deceleration"))
+    # URDF 1.2 tells speeding up from slowing down;
+    # a motion within the smaller of both is within each
+    acceleration = min(
+        _largest(limit, each, passed) or math.inf for each in ("acceleration", "deceleration")
+    )
     if kind == "continuous":
         return (Limits(velocity=velocity, effort=effort, acceleration=acceleration),)
     lower, upper = (_open(limit.number(each, 0.0, infinite=True)) for each in ("lower", "upper"))
     if lower > upper:
-        passed.plain(limit.error(f"has lower {lower:g} above upper {upper:g}"), "the joint has no limit")
+        passed.plain(
+            limit.error(f"has lower {lower:g} above upper {upper:g}"), "the joint has no limit"
+        )
         lower, upper = -math.inf, math.inf
     return (Limits(lower, upper, velocity, effort, acceleration),)
 
 
 def _largest(limit: Element, attribute: str, passed: Passed) -> float:
-    """The largest velocity, effort or acceleration; published files write -1 where there is none."""
+    """The largest velocity, effort or acceleration; published files write -1 where there is
+    none."""
     value = _open(limit.number(attribute, math.inf, infinite=True))
     if value >= 0.0:
         return value
@@ -217,7 +251,8 @@ def _largest(limit: Element, attribute: str, passed: Passed) -> float:
 
 
 def _open(bound: float) -> float:
-    """A bound; the largest double stands for none (see write.py: other readers of URDF refuse "inf")."""
+    """A bound; the largest double stands for none (see write.py: other readers of URDF refuse
+    "inf")."""
     return math.copysign(math.inf, bound) if abs(bound) >= sys.float_info.max else bound
 
 
@@ -227,14 +262,17 @@ def _root(model: Model, robot: Element) -> str:
     roots = [body.name for body in model.bodies if body.name not in children]
     if len(roots) != 1:  # none at all is a circle, refused before
         names = listed(f'"{name}"' for name in roots)
-        raise robot.error(f"has {len(roots)} root links ({names}), expected one; join the others to it by joints")
+        raise robot.error(
+            f"has {len(roots)} root links ({names}), expected one; join the others to it by joints"
+        )
     return roots[0]
 
 
 def _floating(model: Model, root: str) -> Model:
     if root not in (body.name for body in model.bodies):
         raise InvalidInput(
-            f'read_urdf: root="floating", but {model.source} already says how the robot stands in the world'
+            f'read_urdf: root="floating", but {model.source} already says how the robot stands in '
+            "the world"
         )
     taken = any(joint.name == ROOT_JOINT for joint in model.joints)
     name = f"{root}_{ROOT_JOINT}" if taken else ROOT_JOINT
@@ -257,7 +295,12 @@ def _with_marks(model: Model, robot: Element) -> Model:
         gone.add(name)
         if kind == "world" and joint is None and below[name]:
             world = name
-        elif kind in ("frame", "point") and not below[name] and joint is not None and joint.type == "fixed":
+        elif (
+            kind in ("frame", "point")
+            and not below[name]
+            and joint is not None
+            and joint.type == "fixed"
+        ):
             parent = str(joint.parent)
             below[parent] -= 1
             if kind == "frame":
@@ -270,7 +313,13 @@ def _with_marks(model: Model, robot: Element) -> Model:
     for link in marked:
         joint = above.get(link.text("name"))
         if joint is not None and joint.parent in gone:
-            raise link.error(f'is marked {mark}="{link.attributes[mark]}" on a link that is marked itself')
+            raise link.error(
+                f'is marked {mark}="{link.attributes[mark]}" on a link that is marked itself'
+            )
     bodies = (replace(b, points=tuple(points[b.name])) for b in model.bodies if b.name not in gone)
-    joints = (replace(j, parent=None) if j.parent == world else j for j in model.joints if j.child not in gone)
+    joints = (
+        replace(j, parent=None) if j.parent == world else j
+        for j in model.joints
+        if j.child not in gone
+    )
     return replace(model, bodies=tuple(bodies), joints=tuple(joints), frames=tuple(frames))

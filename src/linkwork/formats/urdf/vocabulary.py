@@ -1,7 +1,9 @@
-"""The words of URDF: which tags and attributes linkwork reads, and which it knows to belong to other tools.
+"""The words of URDF: which tags and attributes linkwork reads,
+and which it knows to belong to other tools.
 
-URDF is a language others extend, so a word that is in neither table is left out with one warning for the file. A word
-that looks like a misspelling of one linkwork reads is an error: `<orgin>` must not silently move a joint.
+URDF is a language others extend, so a word that is in neither table is left out with one warning
+for the file. A word that looks like a misspelling of one linkwork reads is an error: `<orgin>` must
+not silently move a joint.
 """
 
 from __future__ import annotations
@@ -37,7 +39,10 @@ READ: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mesh": ((), ("filename", "scale")),
     "material": (("color",), ("name",)),
     "color": ((), ("rgba",)),
-    "joint": (("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"), ("name", "type")),
+    "joint": (
+        ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+        ("name", "type"),
+    ),
     "parent": ((), ("link",)),
     "child": ((), ("link",)),
     "axis": ((), ("xyz",)),
@@ -46,7 +51,8 @@ READ: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mimic": ((), ("joint", "multiplier", "offset")),
 }
 
-# tag -> tags inside it that are read by simulators, controllers or drivers, and do not change the mechanism
+# tag -> tags inside it that are read by simulators, controllers or drivers,
+# and do not change the mechanism
 FOREIGN_TAGS: dict[str, tuple[str, ...]] = {
     "robot": (
         "gazebo",
@@ -57,7 +63,16 @@ FOREIGN_TAGS: dict[str, tuple[str, ...]] = {
         "self_collision_checking",
         "disable_collisions",
     ),
-    "link": ("contact", "surface", "sensor", "self_filter", "collision_checking", "origin", "gravity", "kinematic"),
+    "link": (
+        "contact",
+        "surface",
+        "sensor",
+        "self_filter",
+        "collision_checking",
+        "origin",
+        "gravity",
+        "kinematic",
+    ),
     "inertial": (),
     "visual": ("meta",),
     "collision": ("verbose", "contact_coefficients", "surface"),
@@ -75,12 +90,21 @@ FOREIGN_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "visual": ("group",),
     "collision": ("group", "concave"),
     "limit": ("current", "gear_velocity", "command_effort", "jerk"),
-    "dynamics": ("D", "K", "mu_coulomb", "mu_viscous", "spring_stiffness", "spring_reference", "rotor_inertia"),
+    "dynamics": (
+        "D",
+        "K",
+        "mu_coulomb",
+        "mu_viscous",
+        "spring_stiffness",
+        "spring_reference",
+        "rotor_inertia",
+    ),
 }
 
 # tags that would change the mechanism if they were left out
 REFUSED_TAGS = {
-    "loop_joint": "closes a loop, which URDF has no word for; describe the loop in a .robot.yaml file",
+    "loop_joint": "closes a loop, which URDF has no word for; describe the loop in a "
+    ".robot.yaml file",
 }
 
 _MISSPELT = 0.82  # of difflib's ratio: "orgin" and "origin" have 0.91, "point" and "joint" 0.80
@@ -93,8 +117,8 @@ _DRAWN = ("visual", "material")
 def check_words(robot: Element, passed: Passed) -> None:
     """Remarks tags and attributes in neither table; refuses misspellings, xacro and REFUSED_TAGS.
 
-    Below <visual> and <material> all of these are details that are only drawn. What is passed over is taken out of the
-    element, so that nobody reads it.
+    Below <visual> and <material> all of these are details that are only drawn. What is passed over
+    is taken out of the element, so that nobody reads it.
     """
     _check(robot, passed, drawn=False)
 
@@ -118,15 +142,20 @@ def _check(element: Element, passed: Passed, drawn: bool) -> None:
     if not element.children:
         return
     element.children = [
-        child for child in element.children if child.tag in tags or _is_read(child, element, tags, passed, drawn)
+        child
+        for child in element.children
+        if child.tag in tags or _is_read(child, element, tags, passed, drawn)
     ]
     for child in element.children:
         if (child.attributes or child.children) and child.tag in tags:  # an empty one says nothing
             _check(child, passed, drawn or child.tag in _DRAWN)
 
 
-def _is_read(child: Element, parent: Element, tags: Iterable[str], passed: Passed, drawn: bool) -> bool:
-    """Whether a child of a tag that is not among those read stays; remarks or refuses it otherwise."""
+def _is_read(
+    child: Element, parent: Element, tags: Iterable[str], passed: Passed, drawn: bool
+) -> bool:
+    """Whether a child of a tag that is not among those read stays; remarks or refuses it
+    otherwise."""
     if child.tag.startswith("xacro:"):
         error = child.error(f"is xacro, not URDF; {EXPAND}")
         if drawn:
@@ -183,6 +212,9 @@ def _meant(word: str, choices: Iterable[str]) -> str | None:
 
 
 def _may_be(word: str, choice: str) -> bool:
-    """Whether the ratio 2 M / (m + n) of M matching letters can reach _MISSPELT; each letter matches at most once."""
+    """Whether the ratio 2 M / (m + n) of M matching letters can reach _MISSPELT;
+    each letter matches at most once."""
     least = 0.5 * _MISSPELT * (len(word) + len(choice))
-    return min(len(word), len(choice)) >= least and sum([letter in choice for letter in word]) >= least
+    return (
+        min(len(word), len(choice)) >= least and sum([letter in choice for letter in word]) >= least
+    )

@@ -1,18 +1,21 @@
 """Writing a model as URDF, as far as the format can hold it.
 
-What is read back has the same kinematics, dynamics and points: numbers are written with all their digits. Where URDF
-has no word of its own:
+What is read back has the same kinematics, dynamics and points: numbers are written with all their
+digits. Where URDF has no word of its own:
 
-- cylindrical and universal joints become two joints with a massless link between, same coordinates in the same order;
-- named frames and points become massless links on fixed joints, which other tools use as frames; the world, when
-  joints stand on it, becomes a massless root link. Each is marked by an attribute of linkwork's namespace, by which
-  linkwork reads them back as what they were;
-- the rotor inertia of a joint becomes `armature` of <dynamics>, which linkwork reads and other tools pass over;
-- a bound that is infinite is written as the largest double, since other readers refuse "inf"; a revolute joint without
-  position limits is written as continuous.
+- cylindrical and universal joints become two joints with a massless link between, same coordinates
+  in the same order;
+- named frames and points become massless links on fixed joints, which other tools use as frames;
+  the world, when joints stand on it, becomes a massless root link. Each is marked by an attribute
+  of linkwork's namespace, by which linkwork reads them back as what they were;
+- the rotor inertia of a joint becomes `armature` of <dynamics>, which linkwork reads and other
+  tools pass over;
+- a bound that is infinite is written as the largest double, since other readers refuse "inf"; a
+  revolute joint without position limits is written as continuous.
 
-Helical and ball joints, closed loops, another gravity than (0, 0, -9.81) and live variables cannot be written:
-NotPossible lists every reason. What does not change the mechanism and has no place in URDF is left out with one
+Helical and ball joints, closed loops, another gravity than (0, 0, -9.81) and live variables cannot
+be written: NotPossible lists every reason. What does not change the mechanism and has no place in
+URDF is left out with one
 warning: drawing lines, shapes of other kinds, motions, named configurations, notes.
 """
 
@@ -52,7 +55,8 @@ def write_urdf(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def urdf_text(model: Model, folder: Path | None = None) -> str:
-    """The robot as URDF. Meshes inside `folder` are named relative to it, others by file:// address."""
+    """The robot as URDF. Meshes inside `folder` are named relative to it,
+    others by file:// address."""
     reasons = list(_reasons(model))
     if reasons:
         raise NotPossible(f'robot "{model.name}" cannot be written as URDF: {"; ".join(reasons)}')
@@ -68,7 +72,12 @@ def urdf_text(model: Model, folder: Path | None = None) -> str:
 def _left_out(model: Model) -> list[tuple[str, object]]:
     return [
         ("drawing lines", any(body.lines for body in model.bodies)),
-        ("some shapes", not all(_can_be_drawn(s) for body in model.bodies for s in (*body.visuals, *body.collisions))),
+        (
+            "some shapes",
+            not all(
+                _can_be_drawn(s) for body in model.bodies for s in (*body.visuals, *body.collisions)
+            ),
+        ),
         ("motions", model.motions),
         ("named configurations", model.configurations),
         ("motors and tendons", model.carried),
@@ -79,7 +88,10 @@ def _left_out(model: Model) -> list[tuple[str, object]]:
 def _reasons(model: Model) -> Iterator[str]:
     """Everything about a model that URDF cannot hold."""
     if model.elements:
-        yield f'it has {len(model.elements)} closed-loop elements (loops="open" writes the tree without them)'
+        yield (
+            f'it has {len(model.elements)} closed-loop elements (loops="open" writes the tree '
+            "without them)"
+        )
     if has_symbols(model.gravity) or model.gravity != GRAVITY:
         yield f"its gravity is {model.gravity}, that of a URDF {GRAVITY}"
     for joint in model.joints:
@@ -92,12 +104,19 @@ def _reasons(model: Model) -> Iterator[str]:
     ]
     names += [name for body in model.bodies for name, _ in body.points]
     names += [
-        text for body in model.bodies for s in (*body.visuals, *body.collisions) for text in (s.name, s.mesh) if text
+        text
+        for body in model.bodies
+        for s in (*body.visuals, *body.collisions)
+        for text in (s.name, s.mesh)
+        if text
     ]
     for name in names:
         if _NOT_IN_XML.search(name):
             yield f"the name {name!r} has characters that XML cannot hold"
-    live = [*(b.name for b in model.bodies if _has_live_numbers(b)), *(j.name for j in model.joints if _is_live(j))]
+    live = [
+        *(b.name for b in model.bodies if _has_live_numbers(b)),
+        *(j.name for j in model.joints if _is_live(j)),
+    ]
     if live:
         yield f'"{live[0]}" depends on live variables'
 
@@ -116,14 +135,27 @@ def _reasons_of_joint(joint: Joint) -> Iterator[str]:
 
 def _has_live_numbers(body: Body) -> bool:
     m = body.mass_properties
-    shapes = tuple((s.size, s.placement.rotation, s.placement.position) for s in (*body.visuals, *body.collisions))
-    return has_symbols((m.mass, m.com, m.inertia, tuple(position for _, position in body.points), shapes))
+    shapes = tuple(
+        (s.size, s.placement.rotation, s.placement.position)
+        for s in (*body.visuals, *body.collisions)
+    )
+    return has_symbols(
+        (m.mass, m.com, m.inertia, tuple(position for _, position in body.points), shapes)
+    )
 
 
 def _is_live(joint: Joint) -> bool:
     T = joint.placement
     return has_symbols(
-        (T.rotation, T.position, joint.axis, joint.second_axis, joint.damping, joint.friction, joint.armature)
+        (
+            T.rotation,
+            T.position,
+            joint.axis,
+            joint.second_axis,
+            joint.damping,
+            joint.friction,
+            joint.armature,
+        )
     )
 
 
@@ -145,11 +177,18 @@ def _rows(model: Model, folder: Path | None) -> Iterator[str]:
         yield from _joints(replace(joint, parent=world) if joint.parent is None else joint, names)
     for frame in model.frames:
         yield f'<link name={quoted(frame.name)} {NAMESPACE}:is="frame"/>'
-        yield from _joint(Joint(names.joint(f"{frame.name}_frame"), "fixed", frame.body, frame.name, frame.placement))
+        yield from _joint(
+            Joint(
+                names.joint(f"{frame.name}_frame"), "fixed", frame.body, frame.name, frame.placement
+            )
+        )
     for body in model.bodies:
         for point, position in body.points:
             name = names.link(f"{body.name}_{point}")
-            yield f'<link name={quoted(name)} {NAMESPACE}:is="point" {NAMESPACE}:point={quoted(point)}/>'
+            yield (
+                f'<link name={quoted(name)} {NAMESPACE}:is="point" '
+                f"{NAMESPACE}:point={quoted(point)}/>"
+            )
             T = Placement(position=position)
             yield from _joint(Joint(names.joint(f"{name}_point"), "fixed", body.name, name, T))
 
@@ -182,7 +221,11 @@ def _link(body: Body, folder: Path | None) -> Iterator[str]:
         m = body.mass_properties
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = m.inertia
         tensor = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
-        rows += ["<inertial>", f'  <origin xyz="{_numbers(m.com)}"/>', f'  <mass value="{_number(m.mass)}"/>']
+        rows += [
+            "<inertial>",
+            f'  <origin xyz="{_numbers(m.com)}"/>',
+            f'  <mass value="{_number(m.mass)}"/>',
+        ]
         rows += [f"  <inertia {_attributes(tensor)}/>", "</inertial>"]
     for tag, shapes in (("visual", body.visuals), ("collision", body.collisions)):
         for shape in shapes:
@@ -209,7 +252,10 @@ def _shape(tag: str, shape: Shape, folder: Path | None) -> Iterator[str]:
         "sphere": lambda: f'<sphere radius="{size[0]}"/>',
         "cylinder": lambda: f'<cylinder radius="{size[0]}" length="{size[1]}"/>',
         "capsule": lambda: f'<capsule radius="{size[0]}" length="{size[1]}"/>',
-        "mesh": lambda: f'<mesh filename={quoted(_mesh_name(shape.mesh or "", folder))} scale="{" ".join(size)}"/>',
+        "mesh": lambda: (
+            f"<mesh filename={quoted(_mesh_name(shape.mesh or '', folder))} "
+            f'scale="{" ".join(size)}"/>'
+        ),
     }[shape.kind]()
     yield f"  <geometry>{inside}</geometry>"
     if shape.color is not None:
@@ -226,14 +272,17 @@ def _mesh_name(mesh: str, folder: Path | None) -> str:
 
 
 def _joints(joint: Joint, names: _Names) -> Iterator[str]:
-    """The joint, or the two joints and the link between that stand for a cylindrical or universal one."""
+    """The joint, or the two joints and the link between that stand for a cylindrical or universal
+    one."""
     pair = joint.kind.chain
     if joint.type in JOINT_TYPES or len(pair) != 2:
         yield from _joint(joint)
         return
     between = names.link(f"{joint.name}_between")
     yield f"<link name={quoted(between)}/>"
-    damping, friction, armature = (_per_coordinate(x, 2) for x in (joint.damping, joint.friction, joint.armature))
+    damping, friction, armature = (
+        _per_coordinate(x, 2) for x in (joint.damping, joint.friction, joint.armature)
+    )
     for k, (kind, axis) in enumerate(pair):
         half = Joint(
             names.joint(f"{joint.name}_{k + 1}"),
@@ -269,7 +318,10 @@ def _joint(joint: Joint) -> Iterator[str]:
         yield f"  <limit {_attributes(numbers)}/>"
     elif limit != _UNLIMITED:
         yield f"  <limit {_attributes(numbers)}/>"
-    resistance = {label: _per_coordinate(getattr(joint, label), 1)[0] for label in ("damping", "friction", "armature")}
+    resistance = {
+        label: _per_coordinate(getattr(joint, label), 1)[0]
+        for label in ("damping", "friction", "armature")
+    }
     if resistance["armature"] == 0.0:
         del resistance["armature"]
     if any(resistance.values()):
@@ -282,7 +334,10 @@ def _joint(joint: Joint) -> Iterator[str]:
 
 def _origin(placement: Placement) -> Iterator[str]:
     if placement != HERE:
-        yield f'<origin xyz="{_numbers(placement.position)}" rpy="{_numbers(to_rpy(placement.rotation))}"/>'
+        yield (
+            f'<origin xyz="{_numbers(placement.position)}" '
+            f'rpy="{_numbers(to_rpy(placement.rotation))}"/>'
+        )
 
 
 def _per_coordinate(value: Number | tuple[Number, ...], count: int) -> tuple[Number, ...]:

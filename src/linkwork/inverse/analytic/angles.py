@@ -11,8 +11,9 @@ from casadi import SX, fmax, fmin, if_else, sqrt
 
 TAU = 2.0 * math.pi
 FREE = 3e-11
-"""Sizes [of the arm's length, sine] below which a direction means nothing: the angle is pinned, and the error of that
-stays below the tolerance of a row (candidates.TOLERANCE). Above it the direction has enough digits for its small size.
+"""Sizes [of the arm's length, sine] below which a direction means nothing: the angle is pinned, and
+the error of that stays below the tolerance of a row (candidates.TOLERANCE). Above it the direction
+has enough digits for its small size.
 """
 
 
@@ -20,8 +21,10 @@ stays below the tolerance of a row (candidates.TOLERANCE). Above it the directio
 class Margin:
     """How a closed form treats its own limits.
 
-    slack    how far past its end [relative] a stretched arm is still taken as stretched: true FK decides later
-    spread   angle [rad] between the two halves of a double root: 0 gives it once, more gives two starts for polishing
+    slack    how far past its end [relative] a stretched arm is still taken as stretched: true FK
+             decides later
+    spread   angle [rad] between the two halves of a double root: 0 gives it once, more gives two
+             starts for polishing
     """
 
     slack: float = 1e-9
@@ -31,7 +34,8 @@ class Margin:
 EXACT = Margin()
 SLACK = 0.05
 SPREADS = (0.1, 0.02, 0.3)
-"""For a robot that nearly has the geometry of its family: double roots are tried at the first spread, then others."""
+"""For a robot that nearly has the geometry of its family:
+double roots are tried at the first spread, then others."""
 
 
 def wrapped(x: SX) -> SX:

@@ -1,4 +1,5 @@
-"""Candidates: what a closed form proposes, and the kernel that lets true forward kinematics decide about it."""
+"""Candidates: what a closed form proposes, and the kernel that lets true forward kinematics decide
+about it."""
 
 from __future__ import annotations
 
@@ -21,12 +22,14 @@ from linkwork.spatial import Transform
 KINDS = np.array(["none", "isolated", "tangent", "continuum"])
 ISOLATED, TANGENT, CONTINUUM = 1, 2, 3
 TOLERANCE = 1e-10
-"""Residual of true forward kinematics [of the arm's length, rad] up to which a row is a solution."""
+"""Residual of true forward kinematics [of the arm's length, rad] up to which a row is a
+solution."""
 
 
 @dataclass
 class Candidate:
-    """One proposed row: angles, whether it exists at all (0 or 1), its kind and its multiplicity."""
+    """One proposed row: angles, whether it exists at all (0 or 1), its kind and its
+    multiplicity."""
 
     theta: Sequence[SX]
     exists: Any
@@ -36,18 +39,21 @@ class Candidate:
 
 @dataclass
 class Proposal:
-    """All proposed rows, in slots that are the same for every target, and distances that explain an empty answer."""
+    """All proposed rows, in slots that are the same for every target,
+    and distances that explain an empty answer."""
 
     rows: list[Candidate]
     distances: Sequence[SX] = ()
 
 
 def judged(stage: str) -> Callable[[Tree, Inputs], list[SX]]:
-    """The trace target, q0 (n,), ... -> q (M, n), state (M,), residual (M,), distances (k,), defect () of a family.
+    """The trace target, q0 (n,), ... -> q (M, n), state (M,), residual (M,), distances (k,),
+    defect () of a family.
 
-    stage is the family's method that proposes: (goal of the frame in the world, q0 of the chain, further inputs) ->
-    rows whose theta are the chain's own q. state = kind + 4 multiplicity for a row whose true FK meets the target
-    within `TOLERANCE`, 0 for no row; of a family that is not exact every row that exists is kept, to be polished.
+    stage is the family's method that proposes: (goal of the frame in the world, q0 of the chain,
+    further inputs) -> rows whose theta are the chain's own q. state = kind + 4 multiplicity for a
+    row whose true FK meets the target within `TOLERANCE`, 0 for no row; of a family that is not
+    exact every row that exists is kept, to be polished.
     defect: how far the target is from a rigid motion.
     """
 
@@ -66,14 +72,21 @@ def judged(stage: str) -> Callable[[Tree, Inputs], list[SX]]:
             states.append(either(exists, SX(row.kind) + 4 * SX(row.multiplicity), 0.0))
             residuals.append(residual)
         distances = casadi.vertcat(SX(0, 1), *[SX(d) for d in proposal.distances])
-        return [casadi.vertcat(*rows), casadi.vertcat(*states), casadi.vertcat(*residuals), distances, defect]
+        return [
+            casadi.vertcat(*rows),
+            casadi.vertcat(*states),
+            casadi.vertcat(*residuals),
+            distances,
+            defect,
+        ]
 
     return rows
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """Between the robot and its canonical frames; `backward` where these run from the frame to the base."""
+    """Between the robot and its canonical frames;
+    `backward` where these run from the frame to the base."""
 
     placed: Frames
     backward: bool = False
@@ -93,17 +106,22 @@ class Canonical:
 
     def joints(self, theta: Sequence[SX]) -> list[SX]:
         """The chain's coordinates for canonical angles."""
-        q = [s * (t - o) for s, t, o in zip(self.placed.sign, theta, self.placed.offset, strict=True)]
+        q = [
+            s * (t - o) for s, t, o in zip(self.placed.sign, theta, self.placed.offset, strict=True)
+        ]
         return q[::-1] if self.backward else q
 
     def rows(self, proposal: Proposal) -> Proposal:
         """Rows in canonical angles as rows in the chain's coordinates."""
-        rows = [Candidate(self.joints(r.theta), r.exists, r.kind, r.multiplicity) for r in proposal.rows]
+        rows = [
+            Candidate(self.joints(r.theta), r.exists, r.kind, r.multiplicity) for r in proposal.rows
+        ]
         return Proposal(rows, proposal.distances)
 
 
 def true_pose(tree: Tree, frame: tuple[int, Placement], chain: Chain, q: SX) -> Transform:
-    """T_world_frame of the robot itself for the chain's coordinates; joints off the chain do not matter."""
+    """T_world_frame of the robot itself for the chain's coordinates;
+    joints off the chain do not matter."""
     q_tree = SX(tree.nq, 1)
     for k, column in enumerate(chain.columns):
         q_tree[tree.independent[0][column]] = q[k]
@@ -128,11 +146,13 @@ def _inverse(T: Transform) -> Transform:
 
 
 def orthonormal(T: SX) -> tuple[Transform, SX]:
-    """The target with the rotation nearest to its own (one step of Newton's iteration), and how far it was from one."""
+    """The target with the rotation nearest to its own (one step of Newton's iteration),
+    and how far it was from one."""
     R, p = T[:3, :3], T[:3, 3]
     G = R.T @ R - SX.eye(3)
     off = [G[i, j] for i in range(3) for j in range(i, 3)]
-    mirror = 1 - casadi.dot(casadi.cross(R[:, 0], R[:, 1]), R[:, 2])  # R'R = 1 holds for mirrors too
+    # R'R = 1 holds for mirrors too
+    mirror = 1 - casadi.dot(casadi.cross(R[:, 0], R[:, 1]), R[:, 2])
     last = [T[3, 0], T[3, 1], T[3, 2], T[3, 3] - 1]
     defect = casadi.mmax(casadi.fabs(casadi.vertcat(*off, mirror, *last)))
     return Transform(R - R @ G / 2, p), defect

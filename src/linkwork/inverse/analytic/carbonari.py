@@ -1,8 +1,9 @@
-"""Offset-wrist arms as [Carbonari2023] solves them: a polynomial of degree 16 in a Cayley parameter, half of it false.
+"""Offset-wrist arms as [Carbonari2023] solves them:
+a polynomial of degree 16 in a Cayley parameter, half of it false.
 
-A reference for the paper's tables and for teaching; the library's own solver is offset_wrist.py. Unknowns are the
-Cayley parameters c1, c2, c3 of the rotation R04 = (I + C)(I - C)^-1; three constraints, all quadrics in c, are
-eliminated by two resultants.
+A reference for the paper's tables and for teaching; the library's own solver is offset_wrist.py.
+Unknowns are the Cayley parameters c1, c2, c3 of the rotation R04 = (I + C)(I - C)^-1; three
+constraints, all quadrics in c, are eliminated by two resultants.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _MONOMIALS = (
 
 @dataclass(frozen=True)
 class Roots:
-    """The sixteen roots of Lambda (25): c (16, 3) complex, and whether each fulfils all three constraints.
+    """The sixteen roots of Lambda (25): c (16, 3) complex,
+    and whether each fulfils all three constraints.
 
     coefficients: of Lambda, highest power of c1 first; point: P4 (16, 3) in frame 0.
     """
@@ -44,16 +46,30 @@ class Roots:
         return np.abs(self.c[:, 0].imag) < 1e-6 * np.maximum(1.0, np.abs(self.c[:, 0]))
 
 
-def constraint_coefficients(P5: np.ndarray, P6: np.ndarray, d1: float, a2: float, d4: float, d5: float) -> np.ndarray:
-    """phi (3, 10): coefficients of c1^i c2^j c3^k in Phi4, Phi5, Phi6 (appendix A), monomials in order `_MONOMIALS`.
+def constraint_coefficients(
+    P5: np.ndarray, P6: np.ndarray, d1: float, a2: float, d4: float, d5: float
+) -> np.ndarray:
+    """phi (3, 10): coefficients of c1^i c2^j c3^k in Phi4, Phi5, Phi6 (appendix A),
+    monomials in order `_MONOMIALS`.
 
-    Corrected, re-derived: (17) has a2^2 (1 + c.c)^2 in its last term, not a2^2; in phi6 "-d2^2" is -a2^2 and entries
-    011, 101 and 200 are damaged; (14) lost its z.
+    Corrected, re-derived: (17) has a2^2 (1 + c.c)^2 in its last term, not a2^2; in phi6 "-d2^2" is
+    -a2^2 and entries 011, 101 and 200 are damaged; (14) lost its z.
     """
     (x, y, z), (X, Y, Z) = P5, P6
     K = x * x + y * y + z * z - a2**2 + d1**2 + d4**2 + d5**2
     plane = (x, 0.0, -2 * d5, -2 * y, -x, 2 * y, 2 * d5, x, 0.0, -x)
-    square = (z - Z, 2 * (y - Y), 2 * (x - X), 0.0, Z - z, 0.0, 2 * (x - X), Z - z, 2 * (Y - y), z - Z)
+    square = (
+        z - Z,
+        2 * (y - Y),
+        2 * (x - X),
+        0.0,
+        Z - z,
+        0.0,
+        2 * (x - X),
+        Z - z,
+        2 * (Y - y),
+        z - Z,
+    )
     length = (
         K - 2 * y * d4 - 2 * z * (d1 + d5) + 2 * d1 * d5,
         -4 * y * d5 + 4 * z * d4 - 4 * d1 * d4,
@@ -73,9 +89,9 @@ def constraint_coefficients(P5: np.ndarray, P6: np.ndarray, d1: float, a2: float
 def solve(P5: np.ndarray, P6: np.ndarray, d1: float, a2: float, d4: float, d5: float) -> Roots:
     """All sixteen roots for the wrist points P5, P6 of a target, seen in frame 0.
 
-    genuine: Newton's steps on the three constraints stay at the root (and give it the digits that the polynomial, in
-    double precision, has lost). Missing in the paper: without such a test half of the roots are false, because the two
-    resultants may vanish for two different c3.
+    genuine: Newton's steps on the three constraints stay at the root (and give it the digits that
+    the polynomial, in double precision, has lost). Missing in the paper: without such a test half
+    of the roots are false, because the two resultants may vanish for two different c3.
     """
     phi = constraint_coefficients(P5, P6, d1, a2, d4, d5)
     quadratics = [_in_c3(row) for row in phi]
@@ -90,11 +106,14 @@ def solve(P5: np.ndarray, P6: np.ndarray, d1: float, a2: float, d4: float, d5: f
 
 
 def _refined(phi: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """c (n, 3) after a few of Newton's steps on Phi4 = Phi5 = Phi6 = 0, over the complex numbers."""
+    """c (n, 3) after a few of Newton's steps on Phi4 = Phi5 = Phi6 = 0, over the complex
+    numbers."""
     c = c.copy()
     for _ in range(8):
         F = np.stack([_value(row, c) for row in phi], axis=-1)
-        J = np.stack([np.stack([_slope(row, c, k) for k in range(3)], axis=-1) for row in phi], axis=-2)
+        J = np.stack(
+            [np.stack([_slope(row, c, k) for k in range(3)], axis=-1) for row in phi], axis=-2
+        )
         c = c - np.linalg.solve(J + 1e-300 * np.eye(3), F[..., None])[..., 0]
     return c
 
@@ -104,12 +123,15 @@ def _slope(row: np.ndarray, c: np.ndarray, by: int) -> np.ndarray:
     for value, powers in zip(row, _MONOMIALS, strict=True):
         if powers[by]:
             left = [p - (k == by) for k, p in enumerate(powers)]
-            total += value * powers[by] * np.prod([c[:, k] ** p for k, p in enumerate(left)], axis=0)
+            total += (
+                value * powers[by] * np.prod([c[:, k] ** p for k, p in enumerate(left)], axis=0)
+            )
     return total
 
 
 def _in_c3(row: np.ndarray) -> list[np.ndarray]:
-    """chi_0, chi_1, chi_2 (appendix B): coefficients of c3^k, each an array [power of c1, power of c2] (20)."""
+    """chi_0, chi_1, chi_2 (appendix B): coefficients of c3^k,
+    each an array [power of c1, power of c2] (20)."""
     chi = [np.zeros((3, 3)) for _ in range(3)]
     for value, (i, j, k) in zip(row, _MONOMIALS, strict=True):
         chi[k][i, j] = value
@@ -117,7 +139,8 @@ def _in_c3(row: np.ndarray) -> list[np.ndarray]:
 
 
 def _resultant(a: list[np.ndarray], b: list[np.ndarray]) -> np.ndarray:
-    """Psi = (a2 b0 - a0 b2)^2 - (a2 b1 - a1 b2)(a1 b0 - a0 b1): degree 4 in (c1, c2), by convolution (21)-(22)."""
+    """Psi = (a2 b0 - a0 b2)^2 - (a2 b1 - a1 b2)(a1 b0 - a0 b1): degree 4 in (c1, c2),
+    by convolution (21)-(22)."""
     first = _times(a[2], b[0]) - _times(a[0], b[2])
     second = _times(a[2], b[1]) - _times(a[1], b[2])
     third = _times(a[1], b[0]) - _times(a[0], b[1])
@@ -126,14 +149,17 @@ def _resultant(a: list[np.ndarray], b: list[np.ndarray]) -> np.ndarray:
 
 
 def _times(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    out = np.zeros((p.shape[0] + q.shape[0] - 1, p.shape[1] + q.shape[1] - 1), dtype=np.result_type(p, q))
+    out = np.zeros(
+        (p.shape[0] + q.shape[0] - 1, p.shape[1] + q.shape[1] - 1), dtype=np.result_type(p, q)
+    )
     for (i, j), value in np.ndenumerate(p):
         out[i : i + q.shape[0], j : j + q.shape[1]] += value * q
     return out
 
 
 def _determinant(omega: list[np.ndarray]) -> np.ndarray:
-    """Lambda(c1), degree 16, highest power first: the 8 x 8 Sylvester determinant at 32 points, by DFT (24)-(25)."""
+    """Lambda(c1), degree 16, highest power first: the 8 x 8 Sylvester determinant at 32 points,
+    by DFT (24)-(25)."""
     points = np.exp(2j * np.pi * np.arange(32) / 32)
     values = np.array([np.linalg.det(_sylvester(omega, x)) for x in points])
     ascending = np.fft.fft(values).real / 32
@@ -154,8 +180,11 @@ def _sylvester(omega: list[np.ndarray], c1: complex) -> np.ndarray:
     return M
 
 
-def _back(omega: list[np.ndarray], quadratics: list[list[np.ndarray]], c1: complex) -> tuple[complex, complex, complex]:
-    """(c1, c2, c3): c2 from the null vector of the Sylvester matrix (29), c3 from two of the quadratics (30)."""
+def _back(
+    omega: list[np.ndarray], quadratics: list[list[np.ndarray]], c1: complex
+) -> tuple[complex, complex, complex]:
+    """(c1, c2, c3): c2 from the null vector of the Sylvester matrix (29),
+    c3 from two of the quadratics (30)."""
     _, _, Vh = np.linalg.svd(_sylvester(omega, c1))
     v = Vh[-1].conj()
     k = int(np.argmax(np.abs(v[1:])))
@@ -169,11 +198,17 @@ def _back(omega: list[np.ndarray], quadratics: list[list[np.ndarray]], c1: compl
 
 
 def _value(row: np.ndarray, c: np.ndarray) -> np.ndarray:
-    return sum(v * c[:, 0] ** i * c[:, 1] ** j * c[:, 2] ** k for v, (i, j, k) in zip(row, _MONOMIALS, strict=True))
+    return sum(
+        v * c[:, 0] ** i * c[:, 1] ** j * c[:, 2] ** k
+        for v, (i, j, k) in zip(row, _MONOMIALS, strict=True)
+    )
 
 
 def _third_column(c: np.ndarray) -> np.ndarray:
     """z4, the third column of R04 (6)."""
     c1, c2, c3 = c.T
     n = 1 + c1**2 + c2**2 + c3**2
-    return np.stack([2 * (c1 * c3 + c2), 2 * (c2 * c3 - c1), 1 - c1**2 - c2**2 + c3**2], axis=1) / n[:, None]
+    return (
+        np.stack([2 * (c1 * c3 + c2), 2 * (c2 * c3 - c1), 1 - c1**2 - c2**2 + c3**2], axis=1)
+        / n[:, None]
+    )

@@ -1,4 +1,5 @@
-"""Classify: which family a robot is in, told from its joint axes alone, and why not in the others."""
+"""Classify: which family a robot is in, told from its joint axes alone, and why not in the
+others."""
 
 from __future__ import annotations
 
@@ -25,10 +26,12 @@ from linkwork.subject import RobotLike, Subject, subject_of
 class Classification(Tabular):
     """What closed forms there are between a robot's base and one of its frames.
 
-    family       its name: "ur", "offset_wrist", "spherical_wrist", "spherical_shoulder", "seven_axis",
-                 "seven_axis_locked", "planar_2r", "planar_3r", "positioning_3r", "general_6r"; "none"
+    family       its name: "ur", "offset_wrist", "spherical_wrist", "spherical_shoulder",
+                 "seven_axis", "seven_axis_locked", "planar_2r", "planar_3r", "positioning_3r",
+                 "general_6r"; "none"
     title        the same in words
-    exact        the axes are the family's to rounding; otherwise nominal solutions are polished on the true robot
+    exact        the axes are the family's to rounding; otherwise nominal solutions are polished on
+                 the true robot
     deviation    how far the axes are from the family's [rad, or of the arm's length]
     parameters   canonical lengths [m] and angles [rad]
     others       why it is none of the other families, by name
@@ -58,7 +61,11 @@ class Classification(Tabular):
         }
 
     def __str__(self) -> str:
-        how = "exact" if self.exact else f"nominal, axes off by {self.deviation:.2g}, solutions polished"
+        how = (
+            "exact"
+            if self.exact
+            else f"nominal, axes off by {self.deviation:.2g}, solutions polished"
+        )
         lines = [f'robot "{self.robot}", frame "{self.frame}": {self.title} ({self.family}; {how})']
         lines += [f"  joints  {', '.join(self.joints)}"] if self.joints else []
         lines += [f"  {name:<7} {value:.6g}" for name, value in self.parameters.items()]
@@ -68,7 +75,8 @@ class Classification(Tabular):
 
 
 def classify(robot: RobotLike, frame: str) -> Classification:
-    """The family of the chain from the base of a robot to a frame; names, base, axis signs and zeros do not matter."""
+    """The family of the chain from the base of a robot to a frame; names, base,
+    axis signs and zeros do not matter."""
     return classified(subject_of(robot, "classify"), frame)
 
 
@@ -114,7 +122,18 @@ def _classified(subject: Subject, frame: str) -> Classification:
         return _result(subject.model.name, frame, names, None, point, "none", why, 0.0, others)
     others.pop(best.name, None)
     pose = None if best.position else best
-    return _result(subject.model.name, frame, names, pose, point, best.name, best.title, deviation, others, best)
+    return _result(
+        subject.model.name,
+        frame,
+        names,
+        pose,
+        point,
+        best.name,
+        best.title,
+        deviation,
+        others,
+        best,
+    )
 
 
 def _result(
@@ -147,7 +166,8 @@ def _result(
 
 @functools.cache
 def families(position: bool = False) -> tuple[type[Family], ...]:
-    """The families of this folder for poses, or for positions alone, in the order in which they are tried."""
+    """The families of this folder for poses, or for positions alone,
+    in the order in which they are tried."""
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         importlib.import_module(f"{__package__}.{module.name}")
     known, concrete = [Family], []

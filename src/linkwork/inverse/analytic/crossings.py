@@ -1,11 +1,13 @@
-"""Crossings: real roots of a trigonometric polynomial, each alone in its bin, with a proof that there are no others.
+"""Crossings: real roots of a trigonometric polynomial, each alone in its bin,
+with a proof that there are no others.
 
-f, f' and f'' are sampled at 64 angles. Between two of them a function g differs from the cubic with its values and
-slopes at both ends by at most h^4 max|g^(4)| / 384, and the cubic stays within its four Bernstein coefficients: if
-these have one sign and are further from zero than that, g has no zero in the bin. For g = f the bin holds no root; for
-g = f' it holds one root if f changes its sign, else none. A bin that neither clears is open: it is cut into 16, and if
-one of these is still open there may be a double root, or two that are very near to each other.
-That bound is the remainder of cubic Hermite interpolation, with max|f^(n)| <= sum_k k^n |(a_k, b_k)|.
+f, f' and f'' are sampled at 64 angles. Between two of them a function g differs from the cubic with
+its values and slopes at both ends by at most h^4 max|g^(4)| / 384, and the cubic stays within its
+four Bernstein coefficients: if these have one sign and are further from zero than that, g has no
+zero in the bin. For g = f the bin holds no root; for g = f' it holds one root if f changes its
+sign, else none. A bin that neither clears is open: it is cut into 16, and if one of these is still
+open there may be a double root, or two that are very near to each other. That bound is the
+remainder of cubic Hermite interpolation, with max|f^(n)| <= sum_k k^n |(a_k, b_k)|.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ _WORD = 32
 
 
 def crossings(f: Trig) -> tuple[SX, SX]:
-    """(roots (2,), open (2,)) of a polynomial of degree 4, as words of 32 bits: bins with a root, and open ones."""
+    """(roots (2,), open (2,)) of a polynomial of degree 4, as words of 32 bits: bins with a root,
+    and open ones."""
     values, slopes, curves = (_around(g) for g in _derivatives(f))
     least = _remainders(f, WIDTH)
     roots, unclear = [SX(0), SX(0)], [SX(0), SX(0)]
@@ -51,7 +54,8 @@ def crossings(f: Trig) -> tuple[SX, SX]:
 
 
 def cut(f: Trig, middle: SX) -> tuple[SX, SX]:
-    """(roots, undecided) of one bin cut into 16: a word of 16 bits, and whether one of these is still open.
+    """(roots, undecided) of one bin cut into 16: a word of 16 bits,
+    and whether one of these is still open.
 
     middle (3,): a row of `COARSE`.
     """
@@ -60,11 +64,14 @@ def cut(f: Trig, middle: SX) -> tuple[SX, SX]:
     angles = [(j - CUTS / 2) * width for j in range(CUTS + 1)]
     values, slopes, curves = ([_constant_at(g, t) for t in angles] for g in _derivatives(local))
     least = _remainders(f, width)
-    # at an end where f is zero but for rounding, the bin beside may have another opinion on its sign
+    # at an end where f is zero but for rounding,
+    # the bin beside may have another opinion on its sign
     rounding = 1e-13 * sum(fabs(a) + fabs(b) for a, b in zip(f.cosines, f.sines))
     roots, undecided = SX(0), fmin(fabs(values[0]), fabs(values[-1])) <= rounding
     for j in range(CUTS):
-        crosses, is_open = _decided([(g[j], g[j + 1]) for g in (values, slopes, curves)], width, least)
+        crosses, is_open = _decided(
+            [(g[j], g[j + 1]) for g in (values, slopes, curves)], width, least
+        )
         roots += crosses * float(1 << j)
         undecided = any_of(undecided, is_open)
     return roots, undecided
@@ -72,18 +79,23 @@ def cut(f: Trig, middle: SX) -> tuple[SX, SX]:
 
 def bins(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(row, bin) of every bit that is set in words (N, 2)."""
-    at = np.flatnonzero(np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").view(bool))
+    at = np.flatnonzero(
+        np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").view(bool)
+    )
     return at >> 6, at & (BINS - 1)
 
 
 def fine_bins(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(row, part of its bin) of every bit that is set in words (N,)."""
-    at = np.flatnonzero(np.unpackbits(words.astype("<u2").view(np.uint8), bitorder="little").view(bool))
+    at = np.flatnonzero(
+        np.unpackbits(words.astype("<u2").view(np.uint8), bitorder="little").view(bool)
+    )
     return at >> 4, at & (CUTS - 1)
 
 
 def within(f: Trig, middle: SX, steps: int) -> tuple[SX, SX]:
-    """(cos, sin) of the root in a bin, by Newton's steps that do not leave it; middle (3,): see `COARSE`, `FINE`."""
+    """(cos, sin) of the root in a bin, by Newton's steps that do not leave it; middle (3,):
+    see `COARSE`, `FINE`."""
     turn = SX(0)
     slope = _derivative(f)
     for _ in range(steps):
@@ -101,7 +113,8 @@ def _decided(ends: Sequence[tuple[SX, SX]], width: float, least: Sequence[SX]) -
 
 
 def _clear(g: tuple[SX, SX], slope: tuple[SX, SX], width: float) -> SX:
-    """How far from zero the Bernstein coefficients of g in a bin stay on one side; negative if they do not."""
+    """How far from zero the Bernstein coefficients of g in a bin stay on one side;
+    negative if they do not."""
     all_four = *g, g[0] + slope[0] * (width / 3), g[1] - slope[1] * (width / 3)
     return fmax(reduce(fmin, all_four), -reduce(fmax, all_four))
 
@@ -110,7 +123,8 @@ def _remainders(f: Trig, width: float) -> list[SX]:
     """Of the cubics of f and of f'; and ten times the rounding of a sample."""
     sizes = [casadi.sqrt(a * a + b * b) for a, b in zip(f.cosines, f.sines)]
     return [
-        sum(k**n * (k**4 * (width**4 / 384) + 1e-14) * size for k, size in enumerate(sizes)) + 1e-14 * sizes[0]
+        sum(k**n * (k**4 * (width**4 / 384) + 1e-14) * size for k, size in enumerate(sizes))
+        + 1e-14 * sizes[0]
         for n in (0, 1)
     ]
 
@@ -121,7 +135,9 @@ def _derivatives(f: Trig) -> tuple[Trig, Trig, Trig]:
 
 
 def _derivative(f: Trig) -> Trig:
-    return Trig(tuple(k * b for k, b in enumerate(f.sines)), tuple(-k * a for k, a in enumerate(f.cosines)))
+    return Trig(
+        tuple(k * b for k, b in enumerate(f.sines)), tuple(-k * a for k, a in enumerate(f.cosines))
+    )
 
 
 def _around(f: Trig) -> list[SX]:
@@ -141,7 +157,10 @@ def _around(f: Trig) -> list[SX]:
 
 def _turned_by(f: Trig, multiples: Sequence[tuple[SX, SX]]) -> Trig:
     """f(t + angle) as a polynomial in t; multiples: (cos, sin) of those of the angle."""
-    pairs = [(a * c + b * s, b * c - a * s) for a, b, (c, s) in zip(f.cosines[1:], f.sines[1:], multiples, strict=True)]
+    pairs = [
+        (a * c + b * s, b * c - a * s)
+        for a, b, (c, s) in zip(f.cosines[1:], f.sines[1:], multiples, strict=True)
+    ]
     return Trig((f.cosines[0], *(a for a, _ in pairs)), (0, *(b for _, b in pairs)))
 
 

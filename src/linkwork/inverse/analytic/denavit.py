@@ -16,8 +16,9 @@ _NOISE = 1e-12  # of the arm's length, or rad: what the construction below leave
 class Frames:
     """T_world_frame = base A_1 ... A_n tool with A_i = Rz(theta_i) Tz(d_i) Tx(a_i) Rx(alpha_i).
 
-    theta_i = sign_i q_i + offset_i. The gauge is d_1 = d_n = a_n = alpha_n = 0: what stands before the first and after
-    the last common normal belongs to base and tool. x_0 lies along the world's x axis as far as axis 1 allows.
+    theta_i = sign_i q_i + offset_i. The gauge is d_1 = d_n = a_n = alpha_n = 0: what stands before
+    the first and after the last common normal belongs to base and tool. x_0 lies along the world's
+    x axis as far as axis 1 allows.
     """
 
     base: np.ndarray
@@ -32,8 +33,8 @@ class Frames:
 def frames(chain: Chain, signs: Sequence[int], twists: Sequence[int]) -> Frames:
     """The frames of a chain whose i-th axis is first multiplied by signs[i].
 
-    twists[i] = +1 or -1 is the sign that alpha_{i+1} shall have where axes i and i + 1 are not parallel. Among parallel
-    axes the offsets d all go to the last of them.
+    twists[i] = +1 or -1 is the sign that alpha_{i+1} shall have where axes i and i + 1 are not
+    parallel. Among parallel axes the offsets d all go to the last of them.
     """
     n, L = len(chain), chain.length
     z = chain.directions * np.asarray(signs, dtype=float)[:, None]
@@ -54,7 +55,9 @@ def frames(chain: Chain, signs: Sequence[int], twists: Sequence[int]) -> Frames:
         numbers[np.abs(numbers) < noise] = 0.0
     quarter = np.round(alpha / (np.pi / 2)) * (np.pi / 2)
     alpha = np.where(np.abs(alpha - quarter) < _NOISE, quarter, alpha)
-    return Frames(base, inverted(last) @ chain.home, a, alpha, d, offset, np.asarray(signs, dtype=float))
+    return Frames(
+        base, inverted(last) @ chain.home, a, alpha, d, offset, np.asarray(signs, dtype=float)
+    )
 
 
 def _step(

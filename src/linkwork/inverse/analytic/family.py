@@ -14,7 +14,13 @@ from linkwork import configurations
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import ideal
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
-from linkwork.inverse.analytic.candidates import ISOLATED, TOLERANCE, Canonical, Proposal, orthonormal
+from linkwork.inverse.analytic.candidates import (
+    ISOLATED,
+    TOLERANCE,
+    Canonical,
+    Proposal,
+    orthonormal,
+)
 from linkwork.inverse.analytic.denavit import Frames
 from linkwork.inverse.analytic.polish import distinct, jacobian_kernel, kinds, polished
 from linkwork.inverse.analytic.screws import Chain
@@ -31,8 +37,8 @@ SHORT = 256
 class Rows:
     """What a family finds for N targets, in M slots, for the n coordinates of the chain.
 
-    q (N, M, n); state (N, M): kind + 4 multiplicity, 0 where there is no solution; residual (N, M) of true FK;
-    distances (N, k) that explain an empty answer; defect (N,) of the targets.
+    q (N, M, n); state (N, M): kind + 4 multiplicity, 0 where there is no solution; residual (N, M)
+    of true FK; distances (N, k) that explain an empty answer; defect (N,) of the targets.
     """
 
     q: np.ndarray
@@ -44,18 +50,30 @@ class Rows:
     @staticmethod
     def none(targets: int, slots: int, joints: int, distances: int) -> Rows:
         """No row yet."""
-        q, state, residual = np.zeros((targets, slots, joints)), np.zeros((targets, slots)), np.ones((targets, slots))
+        q, state, residual = (
+            np.zeros((targets, slots, joints)),
+            np.zeros((targets, slots)),
+            np.ones((targets, slots)),
+        )
         return Rows(q, state, residual, np.zeros((targets, distances)), np.zeros(targets))
 
     def part(self, where: slice) -> Rows:
         """The rows of some targets, in the same memory."""
-        return Rows(self.q[where], self.state[where], self.residual[where], self.distances[where], self.defect[where])
+        return Rows(
+            self.q[where],
+            self.state[where],
+            self.residual[where],
+            self.distances[where],
+            self.defect[where],
+        )
 
     def first(self, slots: int) -> Rows:
         """The rows that are solutions, before empty ones, in the first slots."""
         order = np.argsort(self.state <= 0, axis=1, kind="stable")[:, :slots]
         q = np.take_along_axis(self.q, order[..., None], axis=1)
-        state, residual = (np.take_along_axis(x, order, axis=1) for x in (self.state, self.residual))
+        state, residual = (
+            np.take_along_axis(x, order, axis=1) for x in (self.state, self.residual)
+        )
         return Rows(q, state, residual, self.distances, self.defect)
 
     def put(self, where: np.ndarray, rows: Rows) -> None:
@@ -68,7 +86,8 @@ class Rows:
 class Geometry:
     """How a family is told from the axes of a chain.
 
-    recognise   the lines with every relation of the family applied; how far they were from it is theirs to say
+    recognise   the lines with every relation of the family applied; how far they were from it is
+                theirs to say
     canonical   the frames of those lines and the numbers of the arm
     backward    the chain is seen from its frame
     refused     why an arm of these numbers is not solved as this family, "" where it is
@@ -79,8 +98,11 @@ class Geometry:
     backward: bool = False
     refused: Callable[[Any], str] = lambda size: ""
 
-    def solver(self, family: type[Family], subject: Subject, chain: Chain) -> tuple[float, Family | str]:
-        """How far the axes are from the family's, and its solver, or the reason why there is none."""
+    def solver(
+        self, family: type[Family], subject: Subject, chain: Chain
+    ) -> tuple[float, Family | str]:
+        """How far the axes are from the family's, and its solver, or the reason why there is
+        none."""
         lines = self.recognise(ideal.Lines(chain.backward() if self.backward else chain))
         deviation, why = lines.worst
         if deviation > ideal.NEAR:
@@ -89,7 +111,9 @@ class Geometry:
         no = self.refused(size)
         if no:
             return 1.0, no
-        return deviation, family(subject, chain, Canonical(placed, self.backward), size, deviation <= ideal.EXACT)
+        return deviation, family(
+            subject, chain, Canonical(placed, self.backward), size, deviation <= ideal.EXACT
+        )
 
 
 def short(*names: str) -> Callable[[Any], str]:
@@ -106,16 +130,19 @@ def short(*names: str) -> Callable[[Any], str]:
 class Family(Keeper):
     """One recognised robot; a subclass for each family, found by its `axes` (classify.families).
 
-    axes, rank   of how many axes the family is, and its place in the order in which families are tried
+    axes, rank   of how many axes the family is, and its place in the order in which families are
+                 tried
     geometry     how it is recognised; a family with another way has its own `ways`
     last_resort  tried only where no other family fits
 
     canonical   between the robot and the frames in which the family is solved
     size        the numbers of the canonical arm
-    exact       the robot has the family's geometry to rounding; otherwise its rows are polished on the true one
+    exact       the robot has the family's geometry to rounding; otherwise its rows are polished on
+                the true one
     spread      angle between the starts that a double root of the nominal arm gives [rad]
 
-    slots        rows that it has for a target at the most; explained: distances that explain an empty answer
+    slots        rows that it has for a target at the most; explained: distances that explain an
+                 empty answer
     position    targets are points (3,), otherwise poses (4, 4)
     free        what a free parameter means, "" where there is none
     branches    signs of each slot, named by branch_names; None where postures have no labels
@@ -143,7 +170,8 @@ class Family(Keeper):
 
     @classmethod
     def ways(cls) -> tuple[Callable[[Subject, Chain], tuple[float, Family | str]], ...]:
-        """How it may be recognised: (subject, chain) -> how far the axes are off, and the solver or why not."""
+        """How it may be recognised: (subject, chain) -> how far the axes are off,
+        and the solver or why not."""
         return (lambda subject, chain: cls.geometry.solver(cls, subject, chain),)
 
     @property
@@ -156,7 +184,8 @@ class Family(Keeper):
         return EXACT if self.exact else Margin(SLACK, self.spread)
 
     def decided_by(self) -> tuple[Any, ...]:
-        """What decides the code of its kernels, besides the robot (engine/keys.py): all that it was made of."""
+        """What decides the code of its kernels, besides the robot (engine/keys.py):
+        all that it was made of."""
         return tuple(getattr(self, field.name) for field in fields(self) if field.name != "subject")
 
     @cached_property
@@ -170,7 +199,8 @@ class Family(Keeper):
         return {k: v for k, v in vars(self.size).items() if isinstance(v, float)}
 
     def rows(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None = None) -> Rows:
-        """Every solution of every target (N, 4, 4) or (N, 3); q0 (n,) or (N, n) pins what is free."""
+        """Every solution of every target (N, 4, 4) or (N, 3); q0 (n,) or (N, n) pins what is
+        free."""
         proposed = self.propose(target, q0, free)
         if self.exact:
             return proposed
@@ -180,7 +210,11 @@ class Family(Keeper):
             starts = q0 if q0.ndim == 1 else q0[double]
             own_free = free if free is None or free.ndim == 1 else free[double]
             wider = self.with_spread(spread)
-            merge(rows, wider.polish(wider.propose(target[double], starts, own_free), target[double]), double)
+            merge(
+                rows,
+                wider.polish(wider.propose(target[double], starts, own_free), target[double]),
+                double,
+            )
         return rows
 
     def with_spread(self, spread: float) -> Family:
@@ -192,16 +226,21 @@ class Family(Keeper):
         raise NotImplementedError
 
     def polish(self, proposed: Rows, target: np.ndarray) -> Rows:
-        """Rows of the nominal arm brought onto the true one; what does not get there, or repeats, is dropped."""
+        """Rows of the nominal arm brought onto the true one; what does not get there, or repeats,
+        is dropped."""
         where = np.nonzero(proposed.state > 0)
         q, residual = proposed.q.copy(), np.ones(proposed.state.shape)
         if len(where[0]):
             goal = target[where[0]]
-            q[where], residual[where] = polished(self.subject, self.chain, proposed.q[where], goal, self.held)
+            q[where], residual[where] = polished(
+                self.subject, self.chain, proposed.q[where], goal, self.held
+            )
         if self.free:  # whatever the posture, it is one of infinitely many
             state = distinct(q, proposed.state, residual)
         else:
-            state = kinds(self.subject, self.chain, q, target, distinct(q, proposed.state, residual))
+            state = kinds(
+                self.subject, self.chain, q, target, distinct(q, proposed.state, residual)
+            )
         return Rows(q, state, residual, proposed.distances, proposed.defect)
 
     def reason(self, distances: np.ndarray) -> str:
@@ -209,12 +248,16 @@ class Family(Keeper):
         return "out of reach"
 
     def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]] | None:
-        """det J in closed form, in canonical axes, with its named scale-free factors; None where none is known."""
+        """det J in closed form, in canonical axes, with its named scale-free factors;
+        None where none is known."""
         return None
 
     def kernel_of(self, line: str) -> Kernel:
         """The kernel of a line of the table that is about families (inverse/quantities.py)."""
-        return self.once((Family.kernel_of, line), lambda: kernel_of(self.subject, line, self.chain.frame, about=self))
+        return self.once(
+            (Family.kernel_of, line),
+            lambda: kernel_of(self.subject, line, self.chain.frame, about=self),
+        )
 
     def canonical_goal(self, target: SX) -> Transform:
         """The canonical goal of a target (4, 4)."""
@@ -230,14 +273,19 @@ class ClosedForm(Family):
         return self.kernel_of("closed_form_points" if self.position else "closed_form_poses")
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        # a plain batch takes the short way into machine code; of a long one the copies would cost more than they save
-        starts = np.repeat(q0[None], len(target), axis=0) if q0.ndim == 1 and len(target) < SHORT else q0
+        # a plain batch takes the short way into machine code;
+        # of a long one the copies would cost more than they save
+        starts = (
+            np.repeat(q0[None], len(target), axis=0) if q0.ndim == 1 and len(target) < SHORT else q0
+        )
         return Rows(*self.kernel(target, starts))
 
     def traced(self, goal: Transform, q0: SX) -> Proposal:
         seed = self.canonical.angles(q0)
         if self.position:
-            return self.canonical.rows(self.postures(Transform(SX.eye(3), self.canonical.point(goal.p)), seed))
+            return self.canonical.rows(
+                self.postures(Transform(SX.eye(3), self.canonical.point(goal.p)), seed)
+            )
         return self.canonical.rows(self.postures(self.canonical.goal(goal), seed))
 
     def postures(self, T: Transform, seed: SX) -> Proposal:
@@ -246,13 +294,16 @@ class ClosedForm(Family):
 
 
 def merge(rows: Rows, more: Rows, where: np.ndarray, same: np.ndarray | float = 1e-6) -> None:
-    """Rows of `more`, for the targets `where`, joined with those found before: these come after, if they are others.
+    """Rows of `more`, for the targets `where`, joined with those found before: these come after,
+    if they are others.
 
-    same: how near [rad] to a row of `more` a later one must be to repeat it, for all or for each (len(where), M).
+    same: how near [rad] to a row of `more` a later one must be to repeat it, for all or for each
+    (len(where), M).
     """
     slots = rows.state.shape[1]
     q, state, residual = (
-        np.concatenate([getattr(more, name), getattr(rows, name)[where]], axis=1) for name in ("q", "state", "residual")
+        np.concatenate([getattr(more, name), getattr(rows, name)[where]], axis=1)
+        for name in ("q", "state", "residual")
     )
     near = np.full(state.shape, 1e-6)
     near[:, : more.state.shape[1]] = same
@@ -268,9 +319,11 @@ PUSHES = (0.01, 0.03, 0.1, 0.3, 0.6, 1.2, 2.4)
 
 
 def beside_singular(family: Family, rows: Rows, target: np.ndarray, i: int) -> None:
-    """Put the partner of a nearly singular posture of target i into the free slot whose labels are nearest to its own.
+    """Put the partner of a nearly singular posture of target i into the free slot whose labels are
+    nearest to its own.
 
-    The two halves of a pair lie on both sides of a singular posture, along the motion that hardly moves the frame.
+    The two halves of a pair lie on both sides of a singular posture, along the motion that hardly
+    moves the frame.
     """
     assert family.branches is not None
     slots = np.flatnonzero(rows.state[i] > 0)
@@ -315,7 +368,9 @@ def over_free(
     q, state, residual, distances, defect = kernel(T, starts, values, *extra)
     slots = k * state.shape[-1]
     q = q.reshape(n, slots, q.shape[-1])
-    return Rows(q, state.reshape(n, slots), residual.reshape(n, slots), distances[:, 0], defect[:, 0])
+    return Rows(
+        q, state.reshape(n, slots), residual.reshape(n, slots), distances[:, 0], defect[:, 0]
+    )
 
 
 def own_free(value: np.ndarray, count: int) -> np.ndarray:

@@ -1,20 +1,22 @@
 """General 6R: every solution of any six-axis arm from the eigenvalues of one matrix polynomial.
 
-The closed loop G_1 ... G_6 = 1 with G_i = Rz(theta_i) L_i, L_6 containing the target, is opened into
+The closed loop G_1 ... G_6 = 1 with G_i = Rz(theta_i) L_i, L_6 containing the target, is opened
+into
 
     G_3 G_4 G_5 = (G_6 G_1 G_2)^-1
 
-Last column l of the rotation and position p of both sides do not contain theta_6. Fourteen equations p, l, p.p, p.l,
-p x l, (p.p) l - 2 (p.l) p are bilinear in (cos, sin) of theta_1 and theta_2 on the right, of theta_4 and theta_5 on the
-left, with coefficients affine in cos, sin of theta_3. The right side has eight monomials: they are eliminated, six
-equations remain. In z = exp(i theta_3), u = exp(i theta_4), v = exp(i theta_5) they have nine monomials u^a v^b with a,
-b in (-1, 0, 1); together with their multiples by u these are twelve equations in twelve monomials:
+Last column l of the rotation and position p of both sides do not contain theta_6. Fourteen
+equations p, l, p.p, p.l, p x l, (p.p) l - 2 (p.l) p are bilinear in (cos, sin) of theta_1 and
+theta_2 on the right, of theta_4 and theta_5 on the left, with coefficients affine in cos, sin of
+theta_3. The right side has eight monomials: they are eliminated, six equations remain. In z =
+exp(i theta_3), u = exp(i theta_4), v = exp(i theta_5) they have nine monomials u^a v^b with a, b in
+(-1, 0, 1); together with their multiples by u these are twelve equations in twelve monomials:
 
     (A z^2 + B z + C) m = 0
 
 a quadratic eigenvalue problem of size 24 with at most 16 finite, non-zero eigenvalues.
-Source: [Raghavan1993] for the fourteen equations, [Manocha1994] for the eigenvalue form. Exponentials in the place of
-tangents of half angles keep theta = pi from being infinite.
+Source: [Raghavan1993] for the fourteen equations, [Manocha1994] for the eigenvalue form.
+Exponentials in the place of tangents of half angles keep theta = pi from being infinite.
 """
 
 from __future__ import annotations
@@ -34,9 +36,11 @@ from linkwork.subject import Subject
 
 SLOTS = 16
 NEAR_CIRCLE = 0.05
-"""How far from the unit circle an eigenvalue may lie to be tried; what it leads to is polished and judged by FK."""
+"""How far from the unit circle an eigenvalue may lie to be tried;
+what it leads to is polished and judged by FK."""
 EQUAL = 1e-3
-"""Eigenvalues this near to each other are taken apart by their monomials: each alone may be any mixture of them."""
+"""Eigenvalues this near to each other are taken apart by their monomials:
+each alone may be any mixture of them."""
 _T3 = 2.0 * np.pi * np.arange(3) / 3
 # from values at three equidistant angles to the coefficients of exp(-i t), 1, exp(i t)
 _DFT = np.exp(-1j * np.outer((-1, 0, 1), _T3)) / 3
@@ -53,14 +57,17 @@ def links(placed: Frames, target: np.ndarray) -> np.ndarray:
 
 
 def solve(L: np.ndarray, scale: float, cut: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """(theta (N, 24, 6), near (N, 24)): what each eigenvalue leads to, and whether it is near a real angle.
+    """(theta (N, 24, 6), near (N, 24)): what each eigenvalue leads to,
+    and whether it is near a real angle.
 
-    cut: how many joints the loop is turned before it is opened; another cut helps where this one is singular.
+    cut: how many joints the loop is turned before it is opened; another cut helps where this one is
+    singular.
     """
     L = np.roll(L, -cut, axis=1).copy()
     L[..., :3, 3] /= scale
     left, right = _left(L), _right(L)
-    # left_abc z^a u^b v^c = right_de x^d y^e: remove the eight monomials of the right that are not constant
+    # left_abc z^a u^b v^c = right_de x^d y^e: remove the eight monomials of the right that are not
+    # constant
     U, _, _ = np.linalg.svd(right[..., [k for k in range(9) if k != 4]])
     N = np.swapaxes(U[..., :, 8:], -1, -2)
     E = np.einsum("nij,njabc->niabc", N, left)
@@ -88,7 +95,8 @@ def _left(L: np.ndarray) -> np.ndarray:
 
 
 def _right(L: np.ndarray) -> np.ndarray:
-    """(N, 14, 9): coefficients of x^d y^e, x = exp(i theta_1), y = exp(i theta_2), in those of (G_6 G_1 G_2)^-1.
+    """(N, 14, 9): coefficients of x^d y^e, x = exp(i theta_1), y = exp(i theta_2),
+    in those of (G_6 G_1 G_2)^-1.
 
     (Rz(t6) L6 G1 G2)^-1 = (L6 G1 G2)^-1 Rz(-t6): the last turn changes neither l nor p.
     """
@@ -113,7 +121,8 @@ def _fourteen(T: np.ndarray) -> np.ndarray:
 
 
 def _eigen(E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues z (N, 24) and monomials (N, 24, 12) = u^(-1 .. 2) v^(-1 .. 1) of the twelve equations."""
+    """Eigenvalues z (N, 24) and monomials (N, 24, 12) = u^(-1 .. 2) v^(-1 .. 1) of the twelve
+    equations."""
     n = len(E)
     M = np.zeros((3, n, 12, 4, 3), dtype=complex)
     for a in range(3):
@@ -125,7 +134,8 @@ def _eigen(E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first[:, 12:, :12], first[:, 12:, 12:] = -C, -B
     second[:, :12, :12] = np.eye(12)
     second[:, 12:, 12:] = A
-    # (first - z second) x = 0; A is singular, so shift: (first - k second)^-1 second has eigenvalues 1 / (z - k)
+    # (first - z second) x = 0; A is singular, so shift:
+    # (first - k second)^-1 second has eigenvalues 1 / (z - k)
     k = _SHIFT
     inverse, vectors = np.linalg.eig(np.linalg.solve(first - k * second, second))
     with np.errstate(all="ignore"):
@@ -138,10 +148,12 @@ _SHIFT = 0.31 + 0.27j  # off the unit circle, near to it: no real angle is an ei
 
 
 def _apart(z: np.ndarray, m: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Monomials (N, 24, 12) with those of equal eigenvalues unmixed: postures may share theta_3 and differ elsewhere.
+    """Monomials (N, 24, 12) with those of equal eigenvalues unmixed:
+    postures may share theta_3 and differ elsewhere.
 
-    The vectors V of k equal eigenvalues span the k true ones. On that span multiplying by u, and by v, are matrices:
-    V_high = V_low U. Their common eigenvectors (of a mixture of both) are the true vectors.
+    The vectors V of k equal eigenvalues span the k true ones. On that span multiplying by u, and by
+    v, are matrices: V_high = V_low U. Their common eigenvectors (of a mixture of both) are the true
+    vectors.
     """
     gap = np.abs(z[:, :, None] - z[:, None, :])
     equal = (gap < EQUAL) & near[:, :, None] & near[:, None, :]
@@ -157,7 +169,8 @@ def _apart(z: np.ndarray, m: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 def _unmixed(V: np.ndarray) -> np.ndarray:
-    """(12, k) -> (12, k): monomials of which the columns are mixtures; the columns, where these are not k of them."""
+    """(12, k) -> (12, k): monomials of which the columns are mixtures; the columns,
+    where these are not k of them."""
     k = V.shape[1]
     grid = V.reshape(4, 3, k)
     by_u, by_v = (grid[:-1], grid[1:]), (grid[:, :-1], grid[:, 1:])
@@ -180,7 +193,8 @@ def _ratios(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _rest(L: np.ndarray, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """theta_1, theta_2, theta_6 (..., 3) for theta_3, theta_4, theta_5: the monomials of the right by least squares."""
+    """theta_1, theta_2, theta_6 (..., 3) for theta_3, theta_4, theta_5:
+    the monomials of the right by least squares."""
     z, u, v = (np.exp(1j * theta[..., k, None] * np.array((-1, 0, 1))) for k in (2, 3, 4))
     known = np.einsum("nmabc,nka,nkb,nkc->nkm", left, z, u, v, optimize=True) - right[:, None, :, 4]
     others = [k for k in range(9) if k != 4]
@@ -192,7 +206,13 @@ def _rest(L: np.ndarray, left: np.ndarray, right: np.ndarray, theta: np.ndarray)
     y = (full[..., :, 1:] * full[..., :, :-1].conj()).sum((-1, -2))
     first, second = np.angle(x), np.angle(y)
     T = np.eye(4)
-    for k, angle in ((0, first), (1, second), (2, theta[..., 2]), (3, theta[..., 3]), (4, theta[..., 4])):
+    for k, angle in (
+        (0, first),
+        (1, second),
+        (2, theta[..., 2]),
+        (3, theta[..., 3]),
+        (4, theta[..., 4]),
+    ):
         c, s = np.cos(angle), np.sin(angle)
         R = np.zeros((*angle.shape, 4, 4))
         R[..., 0, 0], R[..., 0, 1], R[..., 1, 0], R[..., 1, 1] = c, -s, s, c
@@ -204,18 +224,21 @@ def _rest(L: np.ndarray, left: np.ndarray, right: np.ndarray, theta: np.ndarray)
 
 
 DISTURBANCES = (1e-4, 2e-5)
-"""Sizes [rad, of the arm's length] by which geometry is disturbed where the elimination is singular for it."""
+"""Sizes [rad, of the arm's length] by which geometry is disturbed where the elimination is singular
+for it."""
 PROBES = 12
 """Postures whose own configuration a way to open the loop must give back, to be used."""
 GOOD = 1e-8
-"""Error of the probes [rad], before polishing, up to which ways to open the loop count as equally good."""
+"""Error of the probes [rad], before polishing,
+up to which ways to open the loop count as equally good."""
 CHUNK = 2048
 """Targets whose matrices are held at once."""
 
 
 @dataclass(frozen=True)
 class General6R(Family):
-    """cut: where the loop is opened; None: nowhere without singular matrices, so disturbed arms are solved instead."""
+    """cut: where the loop is opened; None: nowhere without singular matrices,
+    so disturbed arms are solved instead."""
 
     cut: int | None = field(kw_only=True)
 
@@ -255,23 +278,33 @@ class General6R(Family):
         state = distinct(q, np.where(near, ISOLATED + 4.0, 0.0), residual)
         state = kinds(self.subject, self.chain, q, goal, state)
         first = np.argsort(state <= 0, axis=1, kind="stable")[:, : self.slots]
-        pick = lambda x: np.take_along_axis(x, first.reshape(first.shape + (1,) * (x.ndim - 2)), axis=1)
+        pick = lambda x: np.take_along_axis(
+            x, first.reshape(first.shape + (1,) * (x.ndim - 2)), axis=1
+        )
         return pick(q), pick(state), pick(residual), defect
 
     def _arms(self) -> list[tuple[Frames, int]]:
         placed = self.canonical.placed
         if self.cut is not None:
             return [(placed, self.cut)]
-        return [(disturbed(placed, self.chain.length * size, size, k), 0) for k, size in enumerate(DISTURBANCES)]
+        return [
+            (disturbed(placed, self.chain.length * size, size, k), 0)
+            for k, size in enumerate(DISTURBANCES)
+        ]
 
     def reason(self, distances: np.ndarray) -> str:
         far, longest = float(distances[0]), self.chain.length
         if far > longest:
-            return f"out of reach: target {far:.4g} m from the foot of axis 1, the arm is {longest:.4g} m long"
+            return (
+                f"out of reach: target {far:.4g} m from the foot of axis 1, the arm is "
+                f"{longest:.4g} m long"
+            )
         return "out of reach: none of the sixteen roots is real"
 
 
-def start(chain: Chain, placed: Frames, target: np.ndarray, cut: int) -> tuple[np.ndarray, np.ndarray]:
+def start(
+    chain: Chain, placed: Frames, target: np.ndarray, cut: int
+) -> tuple[np.ndarray, np.ndarray]:
     """(q (N, 24, 6), near (N, 24)): what the eigenvalues lead to, before polishing."""
     theta, near = solve(links(placed, target), chain.length, cut)
     return placed.sign * (theta - placed.offset), near
@@ -280,7 +313,8 @@ def start(chain: Chain, placed: Frames, target: np.ndarray, cut: int) -> tuple[n
 def best_cut(chain: Chain, placed: Frames) -> int | None:
     """The cut that gives back the probes' own configurations, or None where each loses one.
 
-    Of those that do it well, the one with the fewest postures that share the angle of which the polynomial is made.
+    Of those that do it well, the one with the fewest postures that share the angle of which the
+    polynomial is made.
     """
     q = np.random.default_rng(6).uniform(-np.pi, np.pi, (PROBES, 6))
     target = chain.pose(q)
@@ -294,10 +328,19 @@ def best_cut(chain: Chain, placed: Frames) -> int | None:
             continue
         apart = np.abs((started - q[:, None] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
         errors.append(float(np.where(near, apart, np.inf).min(axis=1).max()))
-        angle = np.where(near, np.exp(1j * started[..., (2 + cut) % 6]), 4.0 * np.arange(near.shape[1]))
+        angle = np.where(
+            near, np.exp(1j * started[..., (2 + cut) % 6]), 4.0 * np.arange(near.shape[1])
+        )
         equal = np.abs(angle[:, :, None] - angle[:, None, :]) < EQUAL
         shared.append(int(np.count_nonzero(equal)) - angle.size)
-    best = min(range(6), key=lambda cut: (errors[cut] > GOOD, shared[cut] if errors[cut] <= GOOD else 0, errors[cut]))
+    best = min(
+        range(6),
+        key=lambda cut: (
+            errors[cut] > GOOD,
+            shared[cut] if errors[cut] <= GOOD else 0,
+            errors[cut],
+        ),
+    )
     return best if errors[best] < 1e-6 else None
 
 

@@ -1,4 +1,5 @@
-"""Ideal axes: how far a chain's lines are from a relation (parallel, meeting), and the nearest lines that have it."""
+"""Ideal axes: how far a chain's lines are from a relation (parallel, meeting),
+and the nearest lines that have it."""
 
 from __future__ import annotations
 
@@ -9,16 +10,19 @@ import numpy as np
 from linkwork.inverse.analytic.screws import Chain, common_normal
 
 EXACT = 1e-11
-"""Deviation [rad, or of the arm's length] up to which closed forms are taken for the robot itself."""
+"""Deviation [rad, or of the arm's length] up to which closed forms are taken for the robot
+itself."""
 NEAR = 0.005
-"""Deviation up to which they are taken for its nominal geometry, and every solution is polished on the true one."""
+"""Deviation up to which they are taken for its nominal geometry,
+and every solution is polished on the true one."""
 
 
 @dataclass
 class Lines:
     """Lines that are being idealised, with the deviations found on the way.
 
-    Each method states one relation, notes how far the lines were from it, and moves the later line into it.
+    Each method states one relation, notes how far the lines were from it, and moves the later line
+    into it.
     """
 
     chain: Chain
@@ -38,8 +42,13 @@ class Lines:
         mean = sum(s * self.directions[i] for s, i in zip(senses, axes))
         mean = mean / np.linalg.norm(mean)
         for s, i in zip(senses[1:], axes[1:]):
-            off = np.arctan2(np.linalg.norm(np.cross(first, self.directions[i])), abs(first @ self.directions[i]))
-            self._note(off, f"{self._named(axes[0], i)} differ by {np.degrees(off):.3g} deg, expected parallel")
+            off = np.arctan2(
+                np.linalg.norm(np.cross(first, self.directions[i])), abs(first @ self.directions[i])
+            )
+            self._note(
+                off,
+                f"{self._named(axes[0], i)} differ by {np.degrees(off):.3g} deg, expected parallel",
+            )
             if s * (self.directions[i] @ mean) < 0.5:
                 return self
         for s, i in zip(senses, axes):
@@ -78,7 +87,8 @@ class Lines:
         return self
 
     def concurrent(self, i: int, j: int, k: int) -> Lines:
-        """Axes i, j, k meet in one point of axis j (or of j and k where they are parallel to nothing else)."""
+        """Axes i, j, k meet in one point of axis j (or of j and k where they are parallel to
+        nothing else)."""
         first, second = common_normal(self._now(), j, i)[0], common_normal(self._now(), j, k)[0]
         center = (first + second) / 2
         worst = 0.0
@@ -89,7 +99,9 @@ class Lines:
             self.points[axis] = center
         for one, two in ((i, j), (j, k)):
             if np.linalg.norm(np.cross(self.directions[one], self.directions[two])) < 1e-3:
-                self._note(1.0, f"{self._named(one, two)} are parallel, expected to meet in one point")
+                self._note(
+                    1.0, f"{self._named(one, two)} are parallel, expected to meet in one point"
+                )
         self._note(
             worst / self.length,
             f"{self._named(i, j, k)} miss a common point by {1e3 * worst:.4g} mm, expected one",

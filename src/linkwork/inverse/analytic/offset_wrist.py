@@ -1,9 +1,12 @@
-"""Offset wrist: arms of the FANUC CRX kind, every posture from a trigonometric polynomial of degree 4 in theta6.
+"""Offset wrist: arms of the FANUC CRX kind, every posture from a trigonometric polynomial of degree
+4 in theta6.
 
-Standard DH with alpha = (90, 180, -90, alpha4, alpha5, 0) deg, a = (0, a2, 0, 0, 0, 0), d = (0, 0, 0, d4, d5, 0): the
-heights d1 and d6 belong to base and tool, d2 and d3 cancel. Eight roots, two postures each: at most sixteen.
-Source: [Carbonari2023] for the constraints Phi4, Phi6. Corrected: the paper eliminates down to degree 16, half of whose
-roots are false (carbonari.py); with theta5, theta6 as unknowns the same constraints give degree 8 and no false root.
+Standard DH with alpha = (90, 180, -90, alpha4, alpha5, 0) deg, a = (0, a2, 0, 0, 0, 0), d =
+(0, 0, 0, d4, d5, 0): the heights d1 and d6 belong to base and tool, d2 and d3 cancel. Eight roots,
+two postures each: at most sixteen.
+Source: [Carbonari2023] for the constraints Phi4, Phi6. Corrected: the paper eliminates down to
+degree 16, half of whose roots are false (carbonari.py); with theta5, theta6 as unknowns the same
+constraints give degree 8 and no false root.
 """
 
 from __future__ import annotations
@@ -44,7 +47,8 @@ VOID = 1e-12
 
 
 def recognise(lines: Lines) -> Lines:
-    """1 meets 2 at right angles; 2 and 3 parallel; 4 meets 3 at right angles, without offset from 1; 4-5, 5-6 meet."""
+    """1 meets 2 at right angles; 2 and 3 parallel; 4 meets 3 at right angles,
+    without offset from 1; 4-5, 5-6 meet."""
     lines.parallel(1, 2).perpendicular(0, 1).meeting(0, 1).perpendicular(3, 2)
     return lines.beside(3, 0, 1, "shoulder offset").meeting(3, 2).meeting(4, 3).meeting(5, 4)
 
@@ -73,9 +77,10 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = F
         theta2 = atan2(P3_z, P3 . e),   theta2 - theta3 = atan2(z3 . e, -z3_z)
         theta4 = atan2(x3 . z4, -y3 . z4)  (times the sign of s_a4),   x3 = -z3_z e + (z3 . e) z0,   y3 = (s1, -c1, 0)
 
-    on_axis: distance of P3 and P4 from axis 1 [of the arm's length] below which theta1 is free and stays at the seed.
-    Replaces appendix E of [Carbonari2023], which divides by sin theta1, cos theta2 and sin(theta2 - theta3) and prints
-    P3_x for P3_z in theta2 and -cos theta4 for cos theta4.
+    on_axis: distance of P3 and P4 from axis 1 [of the arm's length] below which theta1 is free and
+    stays at the seed. Replaces appendix E of [Carbonari2023], which divides by sin theta1, cos
+    theta2 and sin(theta2 - theta3) and prints P3_x for P3_z in theta2 and -cos theta4 for cos
+    theta4.
     """
     c5, s5, c6, s6, exists, double = (pair[k] for k in range(6))
     sa4, ca4, sa5, ca5 = (f(x) for x in (size.alpha4, size.alpha5) for f in (exact_sin, exact_cos))
@@ -87,7 +92,11 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = F
     P3 = P4 - size.d4 * z3
     plan3, plan4 = P3[0] ** 2 + P3[1] ** 2, P4[0] ** 2 + P4[1] ** 2
     outer = plan3 > plan4
-    hx, hy, h2 = either(outer, P3[0], P4[0]), either(outer, P3[1], P4[1]), either(outer, plan3, plan4)
+    hx, hy, h2 = (
+        either(outer, P3[0], P4[0]),
+        either(outer, P3[1], P4[1]),
+        either(outer, plan3, plan4),
+    )
     free1 = h2 <= (on_axis * size.scale) ** 2
     inverse = 1.0 / sqrt(either(free1, 1.0, h2))
     c1 = either(free1, casadi.cos(seed[0]), hx * inverse)
@@ -108,7 +117,8 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = F
 
 
 def uprights(size: Dimensions, T: Transform) -> list[SX]:
-    """Pairs for `solve`: postures with both arms on axis 1, stretched or folded, where theta1 is free.
+    """Pairs for `solve`: postures with both arms on axis 1, stretched or folded,
+    where theta1 is free.
 
         z3 = +-z0,   P4 = (0, 0, +-a2) + d4 z3,   z4 = (P5 - P4) / d5,   |z4| = 1,   z4 . z6 = c_a5,   z4 . z3 = c_a4
 
@@ -134,29 +144,34 @@ def uprights(size: Dimensions, T: Transform) -> list[SX]:
 
 
 def determinant(size: Dimensions, theta: SX) -> SX:
-    """det J [m^3] of an arm with right-angled wrist (alpha4 = -90, alpha5 = 90 deg), canonical axes, linear on top.
+    """det J [m^3] of an arm with right-angled wrist (alpha4 = -90, alpha5 = 90 deg),
+    canonical axes, linear on top.
 
     a2 [ r4 s5 (d4 c3 - d5 s3 s4) - a2 d5 c2 c3 s4 c4 c5 ],    r4 = a2 c2 + d4 sin(theta2 - theta3)
     """
     s, c = [casadi.sin(theta[k]) for k in range(6)], [casadi.cos(theta[k]) for k in range(6)]
     r4 = size.a2 * c[1] + size.d4 * casadi.sin(theta[1] - theta[2])
     return size.a2 * (
-        r4 * s[4] * (size.d4 * c[2] - size.d5 * s[2] * s[3]) - size.a2 * size.d5 * c[1] * c[2] * s[3] * c[3] * c[4]
+        r4 * s[4] * (size.d4 * c[2] - size.d5 * s[2] * s[3])
+        - size.a2 * size.d5 * c[1] * c[2] * s[3] * c[3] * c[4]
     )
 
 
 CERTAIN = wrist_angles.Trial(1.0, 1e-14, 2, False)
 EXACT, NOMINAL = wrist_angles.Trial(1e-2, 1e-12, 3, False), wrist_angles.Trial(0.15, 1e-6, 6, True)
 STANDING = (1, 2, 4, 5)
-"""The angles that theta1 does not change where both arms stand on axis 1; theta4 turns back what theta1 turns."""
+"""The angles that theta1 does not change where both arms stand on axis 1;
+theta4 turns back what theta1 turns."""
 CHUNK = 4096
 """Targets solved at once: what passes between the kernels then stays in the cache."""
 
 
 class Asked(NamedTuple):
-    """What targets (N, 4, 4) ask for: both constraints (N, 3, 3) and the coefficients (N, 5, 2) of their polynomial.
+    """What targets (N, 4, 4) ask for: both constraints (N, 3, 3) and the coefficients (N, 5, 2) of
+    their polynomial.
 
-    distance (N,): of the wrist from the shoulder [m]; defect (N,): how far the target is from a rigid motion.
+    distance (N,): of the wrist from the shoulder [m]; defect (N,): how far the target is from a
+    rigid motion.
     """
 
     plane: np.ndarray
@@ -167,7 +182,10 @@ class Asked(NamedTuple):
 
 
 class OffsetWrist(Family):
-    name, title = "offset_wrist", "offset wrist: FANUC CRX type, axes 4-5 and 5-6 meet in two points"
+    name, title = (
+        "offset_wrist",
+        "offset wrist: FANUC CRX type, axes 4-5 and 5-6 meet in two points",
+    )
     axes, rank, geometry = 6, 21, Geometry(recognise, canonical, refused=_refused)
     slots = 2 * ROOTS
     size: Dimensions
@@ -185,7 +203,8 @@ class OffsetWrist(Family):
         return rows
 
     def _stand(self, rows: Rows, left: np.ndarray, target: np.ndarray, q0: np.ndarray) -> None:
-        """Put postures with both arms on axis 1, of which there are infinitely many, in the place of what is near them.
+        """Put postures with both arms on axis 1, of which there are infinitely many,
+        in the place of what is near them.
 
         They are multiple roots, so `left` has them all.
         """
@@ -211,7 +230,8 @@ class OffsetWrist(Family):
         return super().polish(proposed, target).first(self.slots)
 
     def _quick(self, rows: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
-        """Put the rows of some targets into `rows`; gives which of them are complete, each root proven to be alone."""
+        """Put the rows of some targets into `rows`; gives which of them are complete,
+        each root proven to be alone."""
         known, roots, unclear, distance, defect = self.kernel_of("offset_wrist_sampled")(target)
         rows.distances[:, 0], rows.defect[:] = distance, defect
         row, at = crossings.bins(roots)
@@ -219,7 +239,9 @@ class OffsetWrist(Family):
         done = np.ones(len(target), dtype=bool)
         open_row, open_at = crossings.bins(unclear)
         if len(open_row):
-            words, undecided = _cut()(known.take(open_row, axis=0), crossings.COARSE.take(open_at, axis=0))
+            words, undecided = _cut()(
+                known.take(open_row, axis=0), crossings.COARSE.take(open_at, axis=0)
+            )
             done[open_row[undecided > 0]] = False
             of, part = crossings.fine_bins(words)
             row = np.concatenate([row, open_row[of]])
@@ -231,13 +253,16 @@ class OffsetWrist(Family):
             return done
         starts = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
         postures = self.kernel_of("offset_wrist_root")
-        q, state, residual, _, _ = postures(target.take(row, axis=0), starts, known.take(row, axis=0), middle)
+        q, state, residual, _, _ = postures(
+            target.take(row, axis=0), starts, known.take(row, axis=0), middle
+        )
         done[row[(state == 0.0).any(axis=1)]] = False
         self._scatter(rows, row, q, state, residual)
         return done
 
     def _scatter(self, rows: Rows, row: np.ndarray, *pairs: np.ndarray) -> None:
-        """Both postures of each pair (q, state, residual), in order of their targets, into the first slots of these."""
+        """Both postures of each pair (q, state, residual), in order of their targets,
+        into the first slots of these."""
         room = rows.state.shape[1] // 2
         counts = np.bincount(row, minlength=len(rows.state))
         rank = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
@@ -249,14 +274,21 @@ class OffsetWrist(Family):
             whole.reshape(len(rows.state) * room, -1)[slot] = part.reshape(len(row), -1)
 
     def _careful(self, target: np.ndarray, q0: np.ndarray) -> Rows:
-        """Rows from all roots, complex ones too: the arm decides which are double, or real but for rounding."""
+        """Rows from all roots, complex ones too: the arm decides which are double,
+        or real but for rounding."""
         rows = self._none(len(target))
         doubtful = [self._fill(rows.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
         some = np.flatnonzero(np.concatenate(doubtful))
         if len(some):
-            # what lies beside a singular row found again is that row, from a root which rounding has moved
+            # what lies beside a singular row found again is that row,
+            # from a root which rounding has moved
             again = self._from_means(target[some], _own(q0, some))
-            merge(rows, again, some, np.where(again.state % 4 > ISOLATED, wrist_angles.CROWD, wrist_angles.SAME))
+            merge(
+                rows,
+                again,
+                some,
+                np.where(again.state % 4 > ISOLATED, wrist_angles.CROWD, wrist_angles.SAME),
+            )
         return rows
 
     def _fill(self, rows: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
@@ -280,7 +312,9 @@ class OffsetWrist(Family):
         starts = trial(plane, length, roots, seed if seed.ndim == 0 else seed[:, None])
         return starts.reshape(len(roots), 2 * ROOTS, 6)
 
-    def _put(self, rows: Rows, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> None:
+    def _put(
+        self, rows: Rows, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray
+    ) -> None:
         """Both postures of everything tried that is kept, into the first slots of its target."""
         rows.distances[:, 0], rows.defect[:] = asked.distance, asked.defect
         at = np.flatnonzero(_kept()(tried) > 0.0)
@@ -290,11 +324,14 @@ class OffsetWrist(Family):
         pairs = tried.reshape(-1, 6).take(at, axis=0)
         pairs[:, 4] = 1.0
         starts = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
-        q, state, residual, _, _ = self.kernel_of("offset_wrist_pair")(target.take(row, axis=0), starts, pairs)
+        q, state, residual, _, _ = self.kernel_of("offset_wrist_pair")(
+            target.take(row, axis=0), starts, pairs
+        )
         self._scatter(rows, row, q, state, residual)
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
-        """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
+        """Rows from the means of crowded roots, taken as nominal ones and polished on the arm
+        itself."""
         loose = replace(self, exact=False)
         asked = self.asked(target)
         roots = trigonometric_roots(asked.coefficients)
@@ -325,12 +362,14 @@ class OffsetWrist(Family):
         return self.canonical.rows(Proposal(rows))
 
     def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Proposal:
-        """Both postures of a root, from the constraints with polynomial and the middle of its bin."""
+        """Both postures of a root, from the constraints with polynomial and the middle of its
+        bin."""
         plane, length, f = wrist_angles.parts(known)
         return self.traced(goal, q0, wrist_angles.at_crossing(plane, length, f, middle, CERTAIN))
 
     def sampled(self, target: SX) -> tuple[SX, ...]:
-        """Constraints with polynomial (28,), bins with roots (2,), open ones (2,), distance and defect of a target."""
+        """Constraints with polynomial (28,), bins with roots (2,), open ones (2,),
+        distance and defect of a target."""
         goal, defect = orthonormal(target)
         T = self.canonical.goal(goal)
         f = wrist_angles.polynomial(self.size, T)
@@ -349,8 +388,11 @@ class OffsetWrist(Family):
         """The constraints of targets (N, 4, 4)."""
         return Asked(*self.kernel_of("offset_wrist_constraints")(target))
 
-    def _pinned(self, coefficients: np.ndarray, z: np.ndarray, q0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Roots with theta6 at the seed where the polynomial vanishes altogether: there the arm moves within itself."""
+    def _pinned(
+        self, coefficients: np.ndarray, z: np.ndarray, q0: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Roots with theta6 at the seed where the polynomial vanishes altogether:
+        there the arm moves within itself."""
         void = np.abs(coefficients).max(axis=(-1, -2)) < VOID
         if void.any():
             seed = self._seed(q0, 5)
@@ -366,11 +408,19 @@ class OffsetWrist(Family):
     def reason(self, distances: np.ndarray) -> str:
         far, longest = float(distances[0]), self.size.scale
         if far > longest:
-            return f"out of reach: wrist {far:.4g} m from the shoulder, the arm is {longest:.4g} m long"
-        return "out of reach: no angles of axes 5 and 6 give both arms their lengths in one plane with axis 1"
+            return (
+                f"out of reach: wrist {far:.4g} m from the shoulder, the arm is {longest:.4g} "
+                "m long"
+            )
+        return (
+            "out of reach: no angles of axes 5 and 6 give both arms their lengths in one plane "
+            "with axis 1"
+        )
 
     def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]] | None:
-        right = np.allclose((self.size.alpha4, self.size.alpha5), (-np.pi / 2, np.pi / 2), atol=1e-12)
+        right = np.allclose(
+            (self.size.alpha4, self.size.alpha5), (-np.pi / 2, np.pi / 2), atol=1e-12
+        )
         return (determinant(self.size, theta), {}) if right else None
 
 
@@ -388,7 +438,8 @@ def _chunks(count: int) -> list[slice]:
 
 @functools.cache
 def _cut() -> Kernel:
-    """Both constraints with their polynomial, the middle of an open bin -> its roots; see crossings.cut."""
+    """Both constraints with their polynomial, the middle of an open bin -> its roots;
+    see crossings.cut."""
 
     def trace(known: SX, middle: SX) -> tuple[SX, SX]:
         return crossings.cut(wrist_angles.parts(known)[2], middle)
@@ -401,9 +452,13 @@ def _tried(trial: wrist_angles.Trial) -> Kernel:
     """Both constraints and one root -> what it leads to; see wrist_angles.tried."""
 
     def trace(p: SX, q: SX, z: SX, seed: SX) -> SX:
-        return wrist_angles.tried(wrist_angles.unpacked(p), wrist_angles.unpacked(q), z, seed, trial)
+        return wrist_angles.tried(
+            wrist_angles.unpacked(p), wrist_angles.unpacked(q), z, seed, trial
+        )
 
-    return compile_function(trace, {"plane": (3, 3), "length": (3, 3), "root": 2, "seed": ()}, "tried")
+    return compile_function(
+        trace, {"plane": (3, 3), "length": (3, 3), "root": 2, "seed": ()}, "tried"
+    )
 
 
 @functools.cache
@@ -415,4 +470,6 @@ def _kept() -> Kernel:
 @functools.cache
 def _crowds() -> Kernel:
     """Roots and what they led to -> means of crowds, and whether a multiple root is likely."""
-    return compile_function(wrist_angles.crowds, {"roots": (ROOTS, 2), "tried": (2 * ROOTS, 6)}, "crowds")
+    return compile_function(
+        wrist_angles.crowds, {"roots": (ROOTS, 2), "tried": (2 * ROOTS, 6)}, "crowds"
+    )

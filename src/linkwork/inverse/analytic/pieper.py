@@ -1,4 +1,5 @@
-"""Spherical wrist: three last axes through one point, so that position and orientation come apart (Pieper)."""
+"""Spherical wrist: three last axes through one point,
+so that position and orientation come apart (Pieper)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ from casadi import SX, cos, fmax, sin
 
 from linkwork.inverse.analytic import three_axes
 from linkwork.inverse.analytic.angles import Margin, both
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Proposal, constant, orthonormal
+from linkwork.inverse.analytic.candidates import (
+    CONTINUUM,
+    Candidate,
+    Proposal,
+    constant,
+    orthonormal,
+)
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -46,7 +53,9 @@ def recognise(lines: Lines) -> Lines:
             (1.0, f"the common point lies on axis {chain.numbers[2]}, which then does not place it")
         )
     if max(angle(chain, 0, 1), angle(chain, 1, 2)) < three_axes.ALMOST:
-        lines.deviations.append((1.0, "the other three axes are parallel and do not place a point in space"))
+        lines.deviations.append(
+            (1.0, "the other three axes are parallel and do not place a point in space")
+        )
     return three_axes.idealised(lines)
 
 
@@ -54,14 +63,19 @@ def canonical(lines: Lines) -> tuple[Frames, Dimensions]:
     """The DH frames of the ideal lines and the arm's numbers."""
     chain = lines.result
     placed = frames(chain, (1,) * 6, (1, 1, 1, 1, -1))
-    a3, d3, d4, alpha3 = (float(x[k]) for x, k in ((placed.a, 2), (placed.d, 2), (placed.d, 3), (placed.alpha, 2)))
+    a3, d3, d4, alpha3 = (
+        float(x[k]) for x, k in ((placed.a, 2), (placed.d, 2), (placed.d, 3), (placed.alpha, 2))
+    )
     w = (a3, -exact_sin(alpha3) * d4, d3 + exact_cos(alpha3) * d4)
     arm = three_axes.Arm.of(placed, w, chain.length)
     return placed, Dimensions(arm, alpha3, float(placed.alpha[3]), float(placed.alpha[4]))
 
 
-def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin, roots: SX | None = None) -> Proposal:
-    """Eight slots: four positions of the arm, two turns of the wrist each; T: pose of frame 6, at its centre."""
+def solve(
+    size: Dimensions, T: Transform, seed: SX, margin: Margin, roots: SX | None = None
+) -> Proposal:
+    """Eight slots: four positions of the arm, two turns of the wrist each; T: pose of frame 6,
+    at its centre."""
     placed = three_axes.solve(size.arm, T.p, seed, margin, roots)
     rows = []
     for row in placed.rows:
@@ -87,7 +101,8 @@ def polynomial(size: Dimensions, T: Transform) -> SX:
 
 
 def determinant(size: Dimensions, theta: SX) -> tuple[SX, dict[str, SX]]:
-    """det J at the wrist's centre [m^3], canonical axes: det of the arm's three times sin a4 sin a5 sin theta5.
+    """det J at the wrist's centre [m^3], canonical axes:
+    det of the arm's three times sin a4 sin a5 sin theta5.
 
     The scale-free factors: arm (over the cube of its length) and wrist.
     """
@@ -105,8 +120,19 @@ class SphericalWrist(Family):
     @property
     def parameters(self) -> Mapping[str, float]:
         arm = self.size.arm
-        values = {"a1": arm.a1, "alpha1": arm.alpha1, "a2": arm.a2, "alpha2": arm.alpha2, "d2": arm.d2}
-        return {**values, "alpha3": self.size.alpha3, "alpha4": self.size.alpha4, "alpha5": self.size.alpha5}
+        values = {
+            "a1": arm.a1,
+            "alpha1": arm.alpha1,
+            "a2": arm.a2,
+            "alpha2": arm.alpha2,
+            "d2": arm.d2,
+        }
+        return {
+            **values,
+            "alpha3": self.size.alpha3,
+            "alpha4": self.size.alpha4,
+            "alpha5": self.size.alpha5,
+        }
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         if self.size.arm.case != "general":
@@ -129,7 +155,8 @@ class SphericalWrist(Family):
 
 
 class SphericalShoulder(SphericalWrist):
-    """The same arm seen from its frame: the shoulder is the wrist of the chain that runs backward."""
+    """The same arm seen from its frame: the shoulder is the wrist of the chain that runs
+    backward."""
 
     name, title = "spherical_shoulder", "spherical shoulder: axes 1, 2, 3 through one point"
     rank, geometry = 31, Geometry(recognise, canonical, backward=True)
@@ -140,7 +167,8 @@ class SphericalShoulder(SphericalWrist):
 
 @dataclass(frozen=True)
 class LockedEnd(Family):
-    """Seven axes with the last (or first) one at a given angle: the other six have a spherical shoulder (or wrist)."""
+    """Seven axes with the last (or first) one at a given angle:
+    the other six have a spherical shoulder (or wrist)."""
 
     inner: SphericalWrist = field(kw_only=True)
     last: bool = field(kw_only=True)
@@ -157,12 +185,16 @@ class LockedEnd(Family):
     @classmethod
     def _around(cls, subject: Subject, chain: Chain, last: bool) -> tuple[float, Family | str]:
         """Six of the axes with a spherical shoulder (last locked) or wrist (first locked)."""
-        kind, six = (SphericalShoulder, chain.part(0, 6)) if last else (SphericalWrist, chain.part(1, 7))
+        kind, six = (
+            (SphericalShoulder, chain.part(0, 6)) if last else (SphericalWrist, chain.part(1, 7))
+        )
         deviation, inner = kind.geometry.solver(kind, subject, six)
         if isinstance(inner, str):
             return deviation, inner
         assert isinstance(inner, SphericalWrist)
-        return deviation, cls(subject, chain, inner.canonical, inner.size, deviation <= EXACT, inner=inner, last=last)
+        return deviation, cls(
+            subject, chain, inner.canonical, inner.size, deviation <= EXACT, inner=inner, last=last
+        )
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -179,8 +211,13 @@ class LockedEnd(Family):
         values = own_free(q0[..., self.held], len(target)) if free is None else free
         if self.inner.size.arm.case != "general":
             return over_free(self.kernel_of("closed_form_locked"), target, q0, values)
-        kernel, quartic = self.kernel_of("closed_form_locked_of_roots"), self.kernel_of("quartic_of_locked_poses")
-        return over_free(kernel, target, q0, values, lambda T, f: trigonometric_roots(quartic(T, f)))
+        kernel, quartic = (
+            self.kernel_of("closed_form_locked_of_roots"),
+            self.kernel_of("quartic_of_locked_poses"),
+        )
+        return over_free(
+            kernel, target, q0, values, lambda T, f: trigonometric_roots(quartic(T, f))
+        )
 
     def quartic(self, T: SX, free: SX) -> SX:
         goal = self.inner.canonical.goal(self.without_locked(orthonormal(T)[0], free))
@@ -204,4 +241,7 @@ class LockedEnd(Family):
         return goal @ constant(inverted(home)) @ back @ constant(home) if self.last else back @ goal
 
     def reason(self, distances: np.ndarray) -> str:
-        return f"{self.inner.reason(distances)}, with joint {self.chain.joints[self.held]} at its given angle"
+        return (
+            f"{self.inner.reason(distances)}, with joint {self.chain.joints[self.held]} at its "
+            "given angle"
+        )

@@ -22,7 +22,8 @@ DOUBLE = 3e-7
 
 @dataclass(frozen=True)
 class Dimensions:
-    """Lengths [m] between the axes and from the last one to the frame's origin; the direction of the latter [rad]."""
+    """Lengths [m] between the axes and from the last one to the frame's origin;
+    the direction of the latter [rad]."""
 
     a1: float
     a2: float
@@ -43,7 +44,9 @@ def canonical(lines: Lines) -> tuple[Frames, Dimensions]:
     placed = frames(chain, signs, (1,) * (len(chain) - 1))
     x, y = float(placed.tool[0, 3]), float(placed.tool[1, 3])
     a2 = float(placed.a[1]) if len(chain) == 3 else 0.0
-    return placed, Dimensions(float(placed.a[0]), a2, float(sqrt(x * x + y * y)), float(atan2(y, x)))
+    return placed, Dimensions(
+        float(placed.a[0]), a2, float(sqrt(x * x + y * y)), float(atan2(y, x))
+    )
 
 
 def pose_3r(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Proposal:
@@ -64,11 +67,14 @@ def pose_2r(T: Transform) -> Proposal:
 def point_2r(size: Dimensions, P: SX, seed: SX, margin: Margin) -> Proposal:
     """Two slots for the position of the frame's origin, seen in frame 0."""
     elbows, distances = _two_links(size.a1, size.tip, P[0], P[1], seed, margin)
-    return Proposal([Candidate((t1, t2 - size.lead), *verdict) for (t1, t2), verdict in elbows], distances)
+    return Proposal(
+        [Candidate((t1, t2 - size.lead), *verdict) for (t1, t2), verdict in elbows], distances
+    )
 
 
 def point_3r(size: Dimensions, P: SX, seed: SX, free: SX, margin: Margin) -> Proposal:
-    """Two slots for the position of the frame's origin at a given sum `free` of the three angles: a continuum."""
+    """Two slots for the position of the frame's origin at a given sum `free` of the three angles:
+    a continuum."""
     x, y = P[0] - size.tip * cos(free + size.lead), P[1] - size.tip * sin(free + size.lead)
     elbows, distances = _two_links(size.a1, size.a2, x, y, seed, margin)
     rows = []
@@ -80,7 +86,8 @@ def point_3r(size: Dimensions, P: SX, seed: SX, free: SX, margin: Margin) -> Pro
 def _two_links(
     a: float, b: float, x: SX, y: SX, seed: SX, margin: Margin
 ) -> tuple[list[tuple[tuple[SX, SX], tuple[SX, SX, SX]]], tuple[SX]]:
-    """Both (t1, t2) with a e(t1) + b e(t1 + t2) = (x, y), each with (exists, kind, multiplicity); and the distance."""
+    """Both (t1, t2) with a e(t1) + b e(t1 + t2) = (x, y), each with (exists, kind, multiplicity);
+    and the distance."""
     square = x * x + y * y
     c = (square - a * a - b * b) / (2 * a * b)
     there = fabs(c) <= 1.0 + margin.slack

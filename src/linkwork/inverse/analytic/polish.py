@@ -1,4 +1,5 @@
-"""Polish: Newton's steps on the robot's own forward kinematics, for rows that are nearly solutions."""
+"""Polish: Newton's steps on the robot's own forward kinematics, for rows that are nearly
+solutions."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from casadi import SX, fabs, fmax
 from linkwork.engine.kernel import Kernel
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.inverse.analytic.angles import either, wrapped
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, TOLERANCE, pose_error, true_pose
+from linkwork.inverse.analytic.candidates import (
+    CONTINUUM,
+    ISOLATED,
+    TANGENT,
+    TOLERANCE,
+    pose_error,
+    true_pose,
+)
 from linkwork.inverse.analytic.screws import Chain
 from linkwork.model import Placement, Tree
 from linkwork.quantities import Inputs, kernel_of
@@ -32,7 +40,8 @@ PUSH = 1e-2
 def polished(
     subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, hold: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(q, residual): rows (..., n) after Newton's steps towards the targets (..., 4, 4) or points (..., 3).
+    """(q, residual): rows (..., n) after Newton's steps towards the targets (..., 4, 4) or points
+    (..., 3).
 
     hold: a joint of the chain that stays where it is.
     """
@@ -44,7 +53,8 @@ def polished(
 
 
 def residuals(subject: Subject, chain: Chain, position: bool = False) -> Kernel:
-    """The kernel (q of the chain, target) -> how far true FK is from the target [of the arm's length, rad]."""
+    """The kernel (q of the chain, target) -> how far true FK is from the target
+    [of the arm's length, rad]."""
     return _kernel_about(subject, chain, "chain_point_residual" if position else "chain_residual")
 
 
@@ -57,17 +67,23 @@ def traced_residual(tree: Tree, x: Inputs) -> tuple[SX]:
 
 
 def _kernel_about(subject: Subject, chain: Chain, line: str) -> Kernel:
-    return subject.once((_kernel_about, line, chain.key), lambda: kernel_of(subject, line, chain.frame, about=chain))
+    return subject.once(
+        (_kernel_about, line, chain.key), lambda: kernel_of(subject, line, chain.frame, about=chain)
+    )
 
 
 def _newton(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
-    return subject.once((_newton, chain.key, position, hold), lambda: _scan(subject, chain, position, hold))
+    return subject.once(
+        (_newton, chain.key, position, hold), lambda: _scan(subject, chain, position, hold)
+    )
 
 
 def _scan(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
-    """q += J' (J J' + small)^-1 e, with lengths in units of the arm's; square arms: Newton's method.
+    """q += J' (J J' + small)^-1 e, with lengths in units of the arm's; square arms:
+    Newton's method.
 
-    No joint turns by more than half a radian a step. The small term keeps a singular posture from dividing by zero.
+    No joint turns by more than half a radian a step. The small term keeps a singular posture from
+    dividing by zero.
     """
     n, L = len(chain), chain.length
     tree, frame = subject.tree, subject.place_of(chain.frame)
@@ -110,28 +126,39 @@ def _columns(tree: Tree, frame: tuple[int, Placement], chain: Chain, q: SX) -> S
     return casadi.densify(casadi.horzcat(*[J[:, rates[at]] for at in places]))
 
 
-def distinct(q: np.ndarray, state: np.ndarray, residual: np.ndarray, same: float | np.ndarray = 1e-6) -> np.ndarray:
-    """State (N, M) with what missed its target and rows of q (N, M, n) that repeat an earlier one removed.
+def distinct(
+    q: np.ndarray, state: np.ndarray, residual: np.ndarray, same: float | np.ndarray = 1e-6
+) -> np.ndarray:
+    """State (N, M) with what missed its target and rows of q (N, M, n) that repeat an earlier one
+    removed.
 
     same: how near [rad] to a row a later one must be to repeat it, for all or for each (N, M).
     """
     valid = (state > 0) & (residual <= TOLERANCE)
-    first = np.argsort(~valid, axis=1, kind="stable")[:, : np.count_nonzero(valid, axis=1).max(initial=0)]
+    first = np.argsort(~valid, axis=1, kind="stable")[
+        :, : np.count_nonzero(valid, axis=1).max(initial=0)
+    ]
     angles = np.take_along_axis(q, first[..., None], axis=1)
     kept = np.take_along_axis(valid, first, axis=1)
     near = np.take_along_axis(np.broadcast_to(same, state.shape), first, axis=1)
     for i in range(1, first.shape[1]):
-        apart = np.abs((angles[:, i, None] - angles[:, :i] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+        apart = np.abs((angles[:, i, None] - angles[:, :i] + np.pi) % (2 * np.pi) - np.pi).max(
+            axis=-1
+        )
         kept[:, i] &= ~(kept[:, :i] & (apart < near[:, :i])).any(axis=-1)
     np.put_along_axis(valid, first, kept, axis=1)
     return np.where(valid, state, 0.0)
 
 
-def kinds(subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """State (N, M) with the kind of every row decided on the true arm: isolated, tangent, or part of a continuum.
+def kinds(
+    subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, state: np.ndarray
+) -> np.ndarray:
+    """State (N, M) with the kind of every row decided on the true arm: isolated, tangent,
+    or part of a continuum.
 
-    A row is singular where the smallest singular value of its Jacobian is below `SINGULAR`. Pushed along the motion
-    that does not move the frame and polished again, a point of a continuum stays away, a double root comes back.
+    A row is singular where the smallest singular value of its Jacobian is below `SINGULAR`. Pushed
+    along the motion that does not move the frame and polished again, a point of a continuum stays
+    away, a double root comes back.
     """
     where = np.nonzero(state > 0)
     if not len(where[0]):
@@ -150,9 +177,11 @@ def kinds(subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, sta
 
 
 def _singular(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(which, idle): the singular ones of J (k, 6, n), and the motion (which, n) that moves the frame least.
+    """(which, idle): the singular ones of J (k, 6, n),
+    and the motion (which, n) that moves the frame least.
 
-    Of square ones the determinant clears most: the smallest singular value is at least |det J| / |J|^5.
+    Of square ones the determinant clears most: the smallest singular value is at least |det J| /
+    |J|^5.
     """
     which = np.arange(len(J))
     if J.shape[-1] == 6:
@@ -164,7 +193,8 @@ def _singular(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def jacobian_kernel(subject: Subject, chain: Chain) -> Kernel:
-    """The kernel q of the chain (n,) -> its Jacobian (6, n) in world axes, lengths in units of the arm's."""
+    """The kernel q of the chain (n,) -> its Jacobian (6, n) in world axes,
+    lengths in units of the arm's."""
     return _kernel_about(subject, chain, "chain_jacobian")
 
 

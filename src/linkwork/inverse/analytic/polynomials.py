@@ -1,4 +1,5 @@
-"""Polynomials behind the offset wrist: the library's of degree 8 and the paper's of degree 16, for one target."""
+"""Polynomials behind the offset wrist: the library's of degree 8 and the paper's of degree 16,
+for one target."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from linkwork.subject import RobotLike, subject_of
 
 
 def offset_wrist_polynomial(robot: RobotLike, target: ArrayLike, frame: str) -> np.ndarray:
-    """Coefficients (9,) of z^8 .. z^0, z = exp(i theta6), whose roots on the unit circle are the postures' theta6."""
+    """Coefficients (9,) of z^8 .. z^0, z = exp(i theta6),
+    whose roots on the unit circle are the postures' theta6."""
     family, T = _family(robot, frame), one_pose("offset_wrist_polynomial", target)
     c = family.asked(T).coefficients
     upper = (c[1:, 0] - 1j * c[1:, 1]) / 2
@@ -29,12 +31,17 @@ def carbonari_polynomial(robot: RobotLike, target: ArrayLike, frame: str) -> car
         raise NotPossible("carbonari_polynomial: the paper's arm has right angles in the wrist")
     G = inverted(placed.base) @ T @ inverted(placed.tool)
     # frame 0 of the paper stands on the floor and frame 6 at the flange: neither changes the roots
-    return carbonari.solve(G[:3, 3], G[:3, 3] + size.scale * G[:3, 2], 0.0, size.a2, size.d4, size.d5)
+    return carbonari.solve(
+        G[:3, 3], G[:3, 3] + size.scale * G[:3, 2], 0.0, size.a2, size.d4, size.d5
+    )
 
 
 def _family(robot: RobotLike, frame: str) -> OffsetWrist:
     subject = subject_of(robot, "offset_wrist_polynomial")
     family = solver(subject, frame)
     if not isinstance(family, OffsetWrist):
-        raise NotPossible(f'robot "{subject.model.name}", frame "{frame}" is {family.title}, expected an offset wrist')
+        raise NotPossible(
+            f'robot "{subject.model.name}", frame "{frame}" is {family.title}, expected an '
+            "offset wrist"
+        )
     return family

@@ -17,14 +17,17 @@ from linkwork.inverse.analytic.angles import either
 
 MOST_STEPS = 80
 ACCURACY = 2e-15
-"""Value of the polynomial [of the sum of its coefficients' sizes] that counts as zero: rounding's own."""
+"""Value of the polynomial [of the sum of its coefficients' sizes] that counts as zero:
+rounding's own."""
 
 
 def trigonometric_roots(coefficients: np.ndarray) -> np.ndarray:
-    """Roots z = exp(i t) (..., 2m, 2) as (real, imaginary) of f(t) = sum_k a_k cos(k t) + b_k sin(k t).
+    """Roots z = exp(i t) (..., 2m, 2) as (real, imaginary) of f(t) = sum_k a_k cos(k t) + b_k
+    sin(k t).
 
-    coefficients (..., m + 1, 2): pairs (a_k, b_k), k = 0 .. m. A real root t has |z| = 1; the others come in pairs
-    z, 1 / conj(z). Simple roots are found to rounding, double ones to about 1e-8.
+    coefficients (..., m + 1, 2): pairs (a_k, b_k), k = 0 .. m. A real root t has |z| = 1; the
+    others come in pairs z, 1 / conj(z). Simple roots are found to rounding, double ones to about
+    1e-8.
     """
     c = np.asarray(coefficients, dtype=float)
     m = c.shape[-2] - 1
@@ -34,7 +37,8 @@ def trigonometric_roots(coefficients: np.ndarray) -> np.ndarray:
 
 
 def _start(m: int) -> np.ndarray:
-    """Start values near the unit circle, off it: on it the iteration would stay for ever (f is real there)."""
+    """Start values near the unit circle, off it:
+    on it the iteration would stay for ever (f is real there)."""
     t = 2.0 * math.pi * np.arange(2 * m) / (2 * m) + 0.35
     r = np.where(np.arange(2 * m) % 2 == 0, 0.85, 1.06)
     return np.stack([r * np.cos(t), r * np.sin(t)], axis=-1)
@@ -44,7 +48,8 @@ def _start(m: int) -> np.ndarray:
 def _aberth(m: int) -> Scan:
     """Aberth's simultaneous iteration for p(z) = z^m f:  z_i -= p / (p' - p sum_j 1 / (z_i - z_j)).
 
-    p has the coefficients (a_k - i b_k) / 2 at z^(m+k), their conjugates at z^(m-k), and a_0 at z^m.
+    p has the coefficients (a_k - i b_k) / 2 at z^(m+k), their conjugates at z^(m-k), and a_0 at
+    z^m.
     Source: [Aberth1973] eq. 3.
     """
     n = 2 * m
@@ -71,7 +76,9 @@ def _aberth(m: int) -> Scan:
             # a step longer than the point's own size only follows rounding or a root at infinity
             length2 = (step_[0] ** 2 + step_[1] ** 2) * inverse**2
             r2 = fmax(1.0, x * x + y * y)
-            shorter = either(length2 > 4 * r2, 2 * casadi.sqrt(r2 / either(length2 > 0, length2, 1.0)), 1.0)
+            shorter = either(
+                length2 > 4 * r2, 2 * casadi.sqrt(r2 / either(length2 > 0, length2, 1.0)), 1.0
+            )
             worst = fmax(worst, (value[0] ** 2 + value[1] ** 2) / _power(r2, n))
             # far out there are no angles; huge values would overflow
             gain = either(r2 > 1e12, 0.0, inverse * shorter)
@@ -79,7 +86,9 @@ def _aberth(m: int) -> Scan:
         return {"z": casadi.vertcat(*moved), "stop": worst <= accuracy**2}
 
     sizes: Shapes = {"c": (m + 1, 2), "accuracy": ()}
-    return keyed_scan(keys.key(__name__, "aberth", m), [step], {"z": (n, 2)}, sizes, name="trigonometric_roots")
+    return keyed_scan(
+        keys.key(__name__, "aberth", m), [step], {"z": (n, 2)}, sizes, name="trigonometric_roots"
+    )
 
 
 def _horner(p: list[tuple[Any, Any]], x: SX, y: SX) -> tuple[tuple[SX, SX], tuple[SX, SX]]:

@@ -39,7 +39,8 @@ class Chain:
         return len(self.directions)
 
     def decided_by(self) -> tuple[Any, ...]:
-        """What decides the code of anything traced about this chain (engine/keys.py); its frame's place comes along."""
+        """What decides the code of anything traced about this chain (engine/keys.py);
+        its frame's place comes along."""
         return tuple(getattr(self, field.name) for field in fields(self) if field.compare)
 
     @cached_property
@@ -49,9 +50,11 @@ class Chain:
 
     @cached_property
     def length(self) -> float:
-        """The way along the axes from the first to the frame [m]: what lengths and errors are measured against.
+        """The way along the axes from the first to the frame [m]:
+        what lengths and errors are measured against.
 
-        From axis to axis along common normals; of axes that are nearly parallel, straight across from where one is.
+        From axis to axis along common normals; of axes that are nearly parallel, straight across
+        from where one is.
         """
         total, here = 0.0, None
         for i in range(len(self) - 1):
@@ -63,11 +66,14 @@ class Chain:
             total += float(np.linalg.norm(second - first))
             total += 0.0 if here is None else float(np.linalg.norm(first - here))
             here = second
-        total += float(np.linalg.norm(self.home[:3, 3] - (self.points[-1] if here is None else here)))
+        total += float(
+            np.linalg.norm(self.home[:3, 3] - (self.points[-1] if here is None else here))
+        )
         return total if total > 0.0 else 1.0
 
     def backward(self) -> Chain:
-        """The chain from the frame to the base: it reaches the inverse of every target, with joints in reverse order.
+        """The chain from the frame to the base: it reaches the inverse of every target,
+        with joints in reverse order.
 
         T^-1 = exp(-B_n q_n) ... exp(-B_1 q_1) home^-1 with B the screws seen in the frame.
         """
@@ -104,7 +110,8 @@ class Chain:
         return T
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """J (6, n) of one configuration (n,), linear part on top, world axes at the frame's origin."""
+        """J (6, n) of one configuration (n,), linear part on top, world axes at the frame's
+        origin."""
         J, T, tip = np.empty((6, len(self))), np.eye(4), self.pose(q)[:3, 3]
         for k, (direction, point) in enumerate(zip(self.directions, self.points)):
             z, p = T[:3, :3] @ direction, T[:3, :3] @ point + T[:3, 3]
@@ -126,9 +133,15 @@ def chain_of(subject: Subject, frame: str) -> Chain:
         joint = tree.nodes[i]
         T = T @ as_matrix(joint.placement)
         if not joint.row.is_hinge:
-            raise NotPossible(f'{who}: joint "{joint.joint}" is {joint.kind}; closed forms are for revolute joints')
+            raise NotPossible(
+                f'{who}: joint "{joint.joint}" is {joint.kind}; closed forms are for '
+                "revolute joints"
+            )
         if joint.v in tree.mimic:
-            raise NotPossible(f'{who}: joint "{joint.joint}" follows another one; closed forms need independent joints')
+            raise NotPossible(
+                f'{who}: joint "{joint.joint}" follows another one; closed forms need '
+                "independent joints"
+            )
         if joint.q not in column_of:
             raise NotPossible(f'{who}: joint "{joint.joint}" has no coordinate of its own')
         axis = T[:3, :3] @ np.array(joint.axis, dtype=float)
@@ -139,7 +152,9 @@ def chain_of(subject: Subject, frame: str) -> Chain:
     joints = tuple(tree.nodes[i].joint for i in path)
     numbers = tuple(range(1, len(path) + 1))
     lines = np.array(directions), np.array(points)
-    return Chain(*lines, home, tuple(columns), joints, numbers, robot=subject.model.name, frame=frame)
+    return Chain(
+        *lines, home, tuple(columns), joints, numbers, robot=subject.model.name, frame=frame
+    )
 
 
 def as_matrix(placement: Placement) -> np.ndarray:
@@ -173,7 +188,8 @@ def turn(direction: np.ndarray, point: np.ndarray, angle: np.ndarray) -> np.ndar
 
 
 def common_normal(chain: Chain, i: int, j: int) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest points of lines i and j, on i and on j; of parallel lines those beside the point of line i."""
+    """The nearest points of lines i and j, on i and on j;
+    of parallel lines those beside the point of line i."""
     a, b = chain.directions[i], chain.directions[j]
     p, q = chain.points[i], chain.points[j]
     w, ab = q - p, float(a @ b)

@@ -1,7 +1,8 @@
 """Seven axes with spherical shoulder and wrist: eight postures for every swivel angle of the elbow.
 
-Standard DH with a1 = a2 = a5 = a6 = 0, d2 = d6 = 0: axes 1, 2, 3 meet in S, axes 5, 6, 7 in W; d1 and d7 belong to
-base and tool. The distance S-W fixes theta4; the arm then turns freely about the line S-W by the swivel angle.
+Standard DH with a1 = a2 = a5 = a6 = 0, d2 = d6 = 0: axes 1, 2, 3 meet in S, axes 5, 6, 7 in W; d1
+and d7 belong to base and tool. The distance S-W fixes theta4; the arm then turns freely about the
+line S-W by the swivel angle.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ NOWHERE = 1e-11
 
 @dataclass(frozen=True)
 class Dimensions:
-    """Lengths [m] and twists [rad]: rows 3 and 4 of the table, d5, and the twists of shoulder and wrist."""
+    """Lengths [m] and twists [rad]: rows 3 and 4 of the table, d5,
+    and the twists of shoulder and wrist."""
 
     a3: float
     d3: float
@@ -51,7 +53,9 @@ def recognise(lines: Lines) -> Lines:
     for center, name in ((chain.points[1], "shoulder"), (chain.points[5], "wrist")):
         off = float(np.linalg.norm(np.cross(center - chain.points[3], chain.directions[3])))
         if off < EXACT * lines.length:
-            lines.deviations.append((1.0, f"axis 4 passes through the {name}'s centre and does not change the reach"))
+            lines.deviations.append(
+                (1.0, f"axis 4 passes through the {name}'s centre and does not change the reach")
+            )
     return lines
 
 
@@ -78,7 +82,8 @@ def _elbow(size: Dimensions, P: SX, seed: SX, margin: Margin) -> Circle:
 
 
 def _basis(along: SX, side: SX, fallback: SX) -> SX:
-    """Columns e, n, e x n: e along the first vector, n the part of `side` (or else of `fallback`) across it.
+    """Columns e, n, e x n: e along the first vector,
+    n the part of `side` (or else of `fallback`) across it.
 
     Where the wrist is in the shoulder there is no line between them: e is z then.
     """
@@ -105,7 +110,8 @@ def _space_basis(P: SX) -> SX:
 
 
 def swivel(size: Dimensions, theta: SX) -> SX:
-    """The swivel angle of a posture: of axis 4 about the line S-W, from the normal of the plane with axis 1 [rad]."""
+    """The swivel angle of a posture: of axis 4 about the line S-W,
+    from the normal of the plane with axis 1 [rad]."""
     R = SX.eye(3)
     for k in range(3):
         R = R @ about_z(sin(theta[k]), cos(theta[k]))
@@ -117,14 +123,17 @@ def swivel(size: Dimensions, theta: SX) -> SX:
 
 
 def solve(size: Dimensions, T: Transform, seed: SX, psi: SX, margin: Margin) -> Proposal:
-    """Eight slots (elbow, shoulder, wrist) for the swivel angle psi; T: pose of frame 7, at the wrist's centre.
+    """Eight slots (elbow, shoulder, wrist) for the swivel angle psi; T: pose of frame 7,
+    at the wrist's centre.
 
     R_03 = B_space Rx(psi) B_arm',      R_47 = (R_03 R_34)' R
     """
     elbow = _elbow(size, T.p, seed[3], margin)
     s, c = sin(psi), cos(psi)
     space = _space_basis(T.p)
-    turned = casadi.horzcat(space[:, 0], c * space[:, 1] + s * space[:, 2], c * space[:, 2] - s * space[:, 1])
+    turned = casadi.horzcat(
+        space[:, 0], c * space[:, 1] + s * space[:, 2], c * space[:, 2] - s * space[:, 1]
+    )
     rows = []
     for i in range(2):
         s4, c4 = elbow.sines[i], elbow.cosines[i]
@@ -136,7 +145,9 @@ def solve(size: Dimensions, T: Transform, seed: SX, psi: SX, margin: Margin) -> 
             for k in range(2):
                 theta = (*shoulder.theta[j], casadi.atan2(s4, c4), *wrist.theta[k])
                 exists = both(elbow.exists[i], shoulder.exists[j], wrist.exists[k])
-                multiplicity = either(elbow.double, 2, 1) * shoulder.multiplicity * wrist.multiplicity
+                multiplicity = (
+                    either(elbow.double, 2, 1) * shoulder.multiplicity * wrist.multiplicity
+                )
                 rows.append(Candidate(theta, exists, CONTINUUM, multiplicity))
     return Proposal(rows, (sqrt(casadi.sumsqr(T.p)),))
 
@@ -144,7 +155,8 @@ def solve(size: Dimensions, T: Transform, seed: SX, psi: SX, margin: Margin) -> 
 def reach(size: Dimensions) -> tuple[float, float]:
     """Shortest and longest distance S-W [m]."""
     squares = [
-        float(casadi.evalf(casadi.sumsqr(_from_shoulder(size, SX(s), SX(c))))) for s, c in ((0, 1), (1, 0), (0, -1))
+        float(casadi.evalf(casadi.sumsqr(_from_shoulder(size, SX(s), SX(c)))))
+        for s, c in ((0, 1), (1, 0), (0, -1))
     ]
     A, C = (squares[0] - squares[2]) / 2, (squares[0] + squares[2]) / 2
     swing = float(np.hypot(A, squares[1] - C))

@@ -86,8 +86,14 @@ class Solutions(Tabular):
     def __repr__(self) -> str:
         tried = f", {self.scanned} values of the {self.free_name} tried" if self.scanned else ""
         if self.valid.ndim == 1:
-            return f"<Solutions: {self.count} by {self.family}{tried}{'' if self.count else ': ' + self.reason}>"
-        return f"<Solutions of {self.valid.shape[:-1]} targets: {int(self.count.sum())} by {self.family}{tried}>"
+            return (
+                f"<Solutions: {self.count} by "
+                f"{self.family}{tried}{'' if self.count else ': ' + self.reason}>"
+            )
+        return (
+            f"<Solutions of {self.valid.shape[:-1]} targets: {int(self.count.sum())} by "
+            f"{self.family}{tried}>"
+        )
 
     def _table(self) -> dict[str, Any]:
         if self.valid.ndim != 1:
@@ -104,16 +110,22 @@ class Solutions(Tabular):
         index = index if isinstance(index, tuple) else (index,)
         if self.valid.ndim < 2 or len(index) != self.valid.ndim - 1 or self.valid[index].ndim != 1:
             wanted = self.valid.ndim - 1
-            raise InvalidInput(f"solutions[{index}]: expected {wanted} whole numbers, the place of one target")
+            raise InvalidInput(
+                f"solutions[{index}]: expected {wanted} whole numbers, the place of one target"
+            )
         one = self._taken(lambda x: x[index])
         return one.kept(one.valid, lambda _: self.explain(index))
 
-    def kept(self, keep: np.ndarray, explain: Callable[[tuple[int, ...]], str] | None = None) -> Solutions:
+    def kept(
+        self, keep: np.ndarray, explain: Callable[[tuple[int, ...]], str] | None = None
+    ) -> Solutions:
         """These solutions with only those rows left where `keep` (shape of valid) is True."""
         keep = np.asarray(keep)
         if keep.dtype != bool or keep.shape != self.valid.shape:
             came = f"an array {keep.shape} of {keep.dtype}"
-            raise InvalidInput(f"kept: keep is {came}, expected {self.valid.shape} of True or False")
+            raise InvalidInput(
+                f"kept: keep is {came}, expected {self.valid.shape} of True or False"
+            )
         if self.valid.ndim == 1:
             return replace(self._taken(lambda x: x[keep]), explain=explain or self.explain)
         return replace(
@@ -125,7 +137,8 @@ class Solutions(Tabular):
         )
 
     def within(self, lower: ArrayLike, upper: ArrayLike) -> Solutions:
-        """The solutions inside joint limits (nq,), each angle turned by whole turns into them where that can be."""
+        """The solutions inside joint limits (nq,), each angle turned by whole turns into them where
+        that can be."""
         low, high = self.limits(lower, upper)
         short = np.ceil((low - self.q - _ROUNDING) / _TURN)
         over = np.floor((high - self.q + _ROUNDING) / _TURN)
@@ -134,16 +147,24 @@ class Solutions(Tabular):
         return replace(self, q=self.q + _TURN * turns).kept(inside)
 
     def turns(self, lower: ArrayLike, upper: ArrayLike) -> Solutions:
-        """Every copy of the solutions of one target that differs by whole turns and lies inside finite limits (nq,)."""
+        """Every copy of the solutions of one target that differs by whole turns and lies inside
+        finite limits (nq,)."""
         if self.valid.ndim != 1:
             raise InvalidInput("turns: takes the solutions of one target; index the batch first")
         low, high = self.limits(lower, upper)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            raise InvalidInput("turns: limits must be finite; a joint without limits has no end of turns")
+            raise InvalidInput(
+                "turns: limits must be finite; a joint without limits has no end of turns"
+            )
         q, source = [self.q[:0]], []
         for i, row in enumerate(self.q):
-            first, last = np.ceil((low - row - _ROUNDING) / _TURN), np.floor((high - row + _ROUNDING) / _TURN)
-            choices = [x + _TURN * np.arange(a, b + 1) for x, a, b in zip(row, first, last, strict=True)]
+            first, last = (
+                np.ceil((low - row - _ROUNDING) / _TURN),
+                np.floor((high - row + _ROUNDING) / _TURN),
+            )
+            choices = [
+                x + _TURN * np.arange(a, b + 1) for x, a, b in zip(row, first, last, strict=True)
+            ]
             grid = np.stack(np.meshgrid(*choices, indexing="ij"), axis=-1).reshape(-1, len(row))
             q.append(grid)
             source += [i] * len(grid)
@@ -152,11 +173,16 @@ class Solutions(Tabular):
 
     def limits(self, lower: ArrayLike, upper: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Limits (nq,) or one number for all, checked."""
-        low, high = as_doubles(lower, "solutions: lower limits"), as_doubles(upper, "solutions: upper limits")
+        low, high = (
+            as_doubles(lower, "solutions: lower limits"),
+            as_doubles(upper, "solutions: upper limits"),
+        )
         n = self.q.shape[-1]
         for name, x in (("lower", low), ("upper", high)):
             if x.shape not in ((), (n,)) or np.isnan(x).any():
-                raise InvalidInput(f"solutions: {name} limits have shape {x.shape}, expected ({n},) without NaN")
+                raise InvalidInput(
+                    f"solutions: {name} limits have shape {x.shape}, expected ({n},) without NaN"
+                )
         return np.broadcast_to(low, (n,)), np.broadcast_to(high, (n,))
 
     def _taken(self, take: Callable[[np.ndarray], np.ndarray]) -> Solutions:

@@ -19,36 +19,51 @@ from linkwork.subject import Subject
 
 WHO = "inverse_kinematics_all"
 SCANNED = 48
-"""Values of a seven-axis arm's free parameter that are tried where none is given and neutral reaches nothing."""
+"""Values of a seven-axis arm's free parameter that are tried where none is given and neutral
+reaches nothing."""
 DEFECT = 1e-6
-"""How far a target may be from a rigid motion (largest entry of R'R - 1); it is brought to the nearest one."""
+"""How far a target may be from a rigid motion (largest entry of R'R - 1);
+it is brought to the nearest one."""
 
 
 def one_pose(who: str, target: ArrayLike) -> np.ndarray:
     """One target (4, 4), finite and a rigid motion."""
     T = finite(target, (4, 4), f"{who}: target")
     R = T[:3, :3]
-    off = (np.abs(R.T @ R - np.eye(3)).max(), abs(np.linalg.det(R) - 1.0), np.abs(T[3] - [0, 0, 0, 1]).max())
+    off = (
+        np.abs(R.T @ R - np.eye(3)).max(),
+        abs(np.linalg.det(R) - 1.0),
+        np.abs(T[3] - [0, 0, 0, 1]).max(),
+    )
     if not max(off) <= DEFECT:
         raise InvalidInput(_no_motion(f"{who}: target", max(off)))
     return T
 
 
 def _no_motion(who: str, defect: float) -> str:
-    return f"{who} is no rigid motion: R'R, det R or the last row is off by {defect:.3g}, expected at most {DEFECT:.0e}"
+    return (
+        f"{who} is no rigid motion: R'R, det R or the last row is off by {defect:.3g}, expected "
+        f"at most {DEFECT:.0e}"
+    )
 
 
 def inverse_kinematics_all(
-    subject: Subject, target: ArrayLike, frame: str, q0: ArrayLike | None = None, free: ArrayLike | None = None
+    subject: Subject,
+    target: ArrayLike,
+    frame: str,
+    q0: ArrayLike | None = None,
+    free: ArrayLike | None = None,
 ) -> Solutions:
-    """Every configuration that brings the frame to the target; see `Robot.inverse_kinematics_all`."""
+    """Every configuration that brings the frame to the target; see
+    `Robot.inverse_kinematics_all`."""
     family, goal, batch = _door(subject, target, frame)
     start = _start(subject, family, q0, batch)
     values = _free(family, free)
     rows = family.rows(goal, start, values)
     scanned = 0
     if family.free and free is None and q0 is None and not (rows.state > 0).any(axis=1).all():
-        # the neutral value of the free parameter reaches some target not at all: look at all of its range
+        # the neutral value of the free parameter reaches some target not at all:
+        # look at all of its range
         scanned, values = SCANNED, np.linspace(-np.pi, np.pi, SCANNED, endpoint=False)
         rows = family.rows(goal, start, values)
     if not family.exact:
@@ -60,7 +75,9 @@ def inverse_kinematics_all(
     return _solutions(subject, family, rows, values, batch, scanned)
 
 
-def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0: np.ndarray) -> None:
+def _complete(
+    subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0: np.ndarray
+) -> None:
     """Postures come in pairs: where polishing nominal ones has lost one, it is looked for again.
 
     Where postures have labels beside the one that is left alone, else by the general solver.
@@ -89,29 +106,43 @@ def solver(subject: Subject, frame: str, position: bool = False) -> Family:
 def _nothing(classification: Classification, position: bool) -> str:
     who = f'robot "{classification.robot}", frame "{classification.frame}"'
     if position and classification.pose is not None:
-        return f"{who}: {classification.title} has closed forms for poses (4, 4), not for positions (3,)"
+        return (
+            f"{who}: {classification.title} has closed forms for poses (4, 4), not for "
+            "positions (3,)"
+        )
     if not position and classification.point is not None:
-        return f"{who}: {classification.title} has closed forms for positions (3,), not for poses (4, 4)"
+        return (
+            f"{who}: {classification.title} has closed forms for positions (3,), not for "
+            "poses (4, 4)"
+        )
     others = "".join(f"\n  not {name}: {why}" for name, why in classification.others.items())
     return f"{who} has no closed form: {classification.title}; use inverse_kinematics{others}"
 
 
-def _door(subject: Subject, target: ArrayLike, frame: str) -> tuple[Family, np.ndarray, tuple[int, ...]]:
+def _door(
+    subject: Subject, target: ArrayLike, frame: str
+) -> tuple[Family, np.ndarray, tuple[int, ...]]:
     """The family and the targets as (N, 4, 4) or (N, 3), with the batch's shape."""
     goal = pose_numbers(target, f"{WHO}: target")
     pose = goal.ndim >= 2 and goal.shape[-2:] == (4, 4)
     if not pose and (goal.ndim < 1 or goal.shape[-1] != 3):
-        raise InvalidInput(f"{WHO}: target has shape {goal.shape}, expected (..., 4, 4) or positions (..., 3)")
+        raise InvalidInput(
+            f"{WHO}: target has shape {goal.shape}, expected (..., 4, 4) or positions (..., 3)"
+        )
     family = solver(subject, frame, position=not pose)
     if not np.isfinite(goal).all():
         where = tuple(np.argwhere(~np.isfinite(goal))[0])
-        raise InvalidInput(f"{WHO}: target[{', '.join(map(str, where))}] is {goal[where]}, expected finite numbers")
+        raise InvalidInput(
+            f"{WHO}: target[{', '.join(map(str, where))}] is {goal[where]}, expected finite numbers"
+        )
     shape = (4, 4) if pose else (3,)
     batch = goal.shape[: goal.ndim - len(shape)]
     return family, goal.reshape(-1, *shape), batch
 
 
-def _start(subject: Subject, family: Family, q0: ArrayLike | None, batch: tuple[int, ...]) -> np.ndarray:
+def _start(
+    subject: Subject, family: Family, q0: ArrayLike | None, batch: tuple[int, ...]
+) -> np.ndarray:
     """The chain's part of q0 as (n,) or (N, n); without one the neutral configuration."""
     if q0 is None:
         return family.rest
@@ -119,7 +150,8 @@ def _start(subject: Subject, family: Family, q0: ArrayLike | None, batch: tuple[
     if q.ndim < 1 or q.shape[-1] != subject.nq or q.shape[:-1] not in ((), batch):
         expected = f"({subject.nq},)" if not batch else f"({subject.nq},) or {(*batch, subject.nq)}"
         raise InvalidInput(
-            f'{WHO}: q0 has shape {q.shape}, expected {expected}: robot "{subject.model.name}" has nq = {subject.nq}'
+            f'{WHO}: q0 has shape {q.shape}, expected {expected}: robot "{subject.model.name}" has '
+            f"nq = {subject.nq}"
         )
     if not np.isfinite(q).all():
         raise InvalidInput(f"{WHO}: q0 has numbers that are not finite")
@@ -134,7 +166,9 @@ def _free(family: Family, free: ArrayLike | None) -> np.ndarray | None:
         raise InvalidInput(f"{WHO}: free is given, but {family.title} has no free parameter")
     values = np.atleast_1d(as_doubles(free, f"{WHO}: free"))
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-        raise InvalidInput(f"{WHO}: free has shape {values.shape}, expected finite values (k,): {family.free}")
+        raise InvalidInput(
+            f"{WHO}: free has shape {values.shape}, expected finite values (k,): {family.free}"
+        )
     return values
 
 

@@ -12,16 +12,19 @@ from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT
 
 DOUBLE = 3e-7
-"""Middle angles [rad] this near to 0 or pi are one double root, of outer axes at right angles there.
+"""Middle angles [rad] this near to 0 or pi are one double root,
+of outer axes at right angles there.
 
-Taken as 0 such an angle turns the hand by its square over the sine of the angle between the outer axes, which the
-other two angles do not make good: so it is compared with DOUBLE times the root of that sine.
+Taken as 0 such an angle turns the hand by its square over the sine of the angle between the outer
+axes, which the other two angles do not make good: so it is compared with DOUBLE times the root of
+that sine.
 """
 
 
 @dataclass
 class Turns:
-    """The three angles of both solutions: theta[k] with k = 0, 1; exists[k]; kind and multiplicity of both."""
+    """The three angles of both solutions: theta[k] with k = 0, 1; exists[k];
+    kind and multiplicity of both."""
 
     theta: tuple[tuple[SX, SX, SX], tuple[SX, SX, SX]]
     exists: tuple[SX, SX]
@@ -32,7 +35,9 @@ class Turns:
 
 def about_z(s: SX, c: SX) -> SX:
     """Rz from sine and cosine."""
-    return casadi.vertcat(casadi.horzcat(c, -s, 0), casadi.horzcat(s, c, 0), casadi.horzcat(0, 0, 1))
+    return casadi.vertcat(
+        casadi.horzcat(c, -s, 0), casadi.horzcat(s, c, 0), casadi.horzcat(0, 0, 1)
+    )
 
 
 def about_x(alpha: float) -> SX:
@@ -60,7 +65,8 @@ def turns(R: SX, first: float, second: float, seed: SX, margin: Margin) -> Turns
         t1 turns Rx(first) Rz(t2) (0, -s_s, c_s) onto the third column of R
         t3 is what remains, read from well-conditioned entries
 
-    Near an aligned wrist sin t2 comes from the small entries r13, r23, because the cosine carries no digits of it.
+    Near an aligned wrist sin t2 comes from the small entries r13, r23, because the cosine carries
+    no digits of it.
     """
     cf, sf, cs, ss = exact_cos(first), exact_sin(first), exact_cos(second), exact_sin(second)
     r13, r23, r33 = R[0, 2], R[1, 2], R[2, 2]

@@ -1,11 +1,13 @@
-"""Three axes that bring a point somewhere: the positioning half of Pieper's solution, every geometry of the arm.
+"""Three axes that bring a point somewhere: the positioning half of Pieper's solution,
+every geometry of the arm.
 
     P = Rz(t1) L1 Rz(t2) L2 Rz(t3) w,        L_i = Tz(d_i) Tx(a_i) Rx(alpha_i),  d_1 = 0
     x = L2 Rz(t3) w,    u = L1 Rz(t2) x:     |P|^2 = a1^2 + |x|^2 + 2 a1 (c2 x - s2 y)
                                              P_z   = s_alpha (s2 x + c2 y) + c_alpha z
 
-Where two neighbouring axes are parallel or meet, quadratics suffice (two times two solutions); otherwise the two
-equations eliminate t2 and leave a trigonometric polynomial of degree 2 in t3 (four solutions).
+Where two neighbouring axes are parallel or meet, quadratics suffice (two times two solutions);
+otherwise the two equations eliminate t2 and leave a trigonometric polynomial of degree 2 in t3
+(four solutions).
 Source: [Pieper1968].
 """
 
@@ -36,7 +38,8 @@ DOUBLE = 3e-7
 SAME = 1e-6
 """The same for roots of a polynomial."""
 NEAR_CIRCLE = 1e-2
-"""How far from the unit circle a root may lie to be tried: double roots are known to half the digits."""
+"""How far from the unit circle a root may lie to be tried:
+double roots are known to half the digits."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,9 @@ class Arm:
     def of(placed: Frames, w: tuple[float, float, float], scale: float) -> Arm:
         """The arm of the first three rows; w in axes of frame 2 turned by t3."""
         a, alpha, d = placed.a, placed.alpha, placed.d
-        return Arm(float(a[0]), float(alpha[0]), float(a[1]), float(alpha[1]), float(d[1]), w, scale)
+        return Arm(
+            float(a[0]), float(alpha[0]), float(a[1]), float(alpha[1]), float(d[1]), w, scale
+        )
 
     @property
     def case(self) -> str:
@@ -75,15 +80,23 @@ def recognise(lines: Lines) -> Lines:
     """Three axes that place the frame's origin: not all parallel, the third not through it."""
     chain = lines.result
     tip = chain.home[:3, 3]
-    if float(np.linalg.norm(np.cross(tip - chain.points[2], chain.directions[2]))) < EXACT * lines.length:
-        lines.deviations.append((1.0, "the frame's origin lies on axis 3, which then does not place it"))
+    if (
+        float(np.linalg.norm(np.cross(tip - chain.points[2], chain.directions[2])))
+        < EXACT * lines.length
+    ):
+        lines.deviations.append(
+            (1.0, "the frame's origin lies on axis 3, which then does not place it")
+        )
     if max(angle(chain, 0, 1), angle(chain, 1, 2)) < ALMOST:
-        lines.deviations.append((1.0, "axes 1, 2, 3 are parallel and do not place a point in space"))
+        lines.deviations.append(
+            (1.0, "axes 1, 2, 3 are parallel and do not place a point in space")
+        )
     return idealised(lines)
 
 
 def idealised(lines: Lines) -> Lines:
-    """Axes 1, 2, 3 moved into a relation that they nearly have, where elimination would divide by almost nothing."""
+    """Axes 1, 2, 3 moved into a relation that they nearly have,
+    where elimination would divide by almost nothing."""
     chain, L = lines.result, lines.length
     relations = {
         ("parallel", 1, 2): angle(chain, 1, 2),
@@ -105,7 +118,8 @@ def canonical(lines: Lines) -> tuple[Frames, Arm]:
 
 @dataclass
 class Circle:
-    """Solutions of A cos t + B sin t = C: both angles as (sin, cos), and what is to be said about them."""
+    """Solutions of A cos t + B sin t = C: both angles as (sin, cos),
+    and what is to be said about them."""
 
     sines: tuple[SX, SX]
     cosines: tuple[SX, SX]
@@ -115,7 +129,8 @@ class Circle:
 
 
 def circle(A: SX | float, B: SX | float, C: SX, seed: SX, scale: float, margin: Margin) -> Circle:
-    """A cos t + B sin t = C. `scale`: of A and B; below FREE of it every t is as good, and t = seed."""
+    """A cos t + B sin t = C. `scale`: of A and B; below FREE of it every t is as good,
+    and t = seed."""
     A, B, C = SX(A), SX(B), SX(C)
     r2 = A * A + B * B
     free = r2 <= (FREE * scale) ** 2
@@ -136,7 +151,8 @@ def circle(A: SX | float, B: SX | float, C: SX, seed: SX, scale: float, margin: 
 
 
 def solve(arm: Arm, P: SX, seed: SX, margin: Margin, roots: SX | None = None) -> Proposal:
-    """Four slots of (t1, t2, t3). `roots` (4, 2) are those of `polynomial`, for the general case alone.
+    """Four slots of (t1, t2, t3). `roots` (4, 2) are those of `polynomial`,
+    for the general case alone.
 
     Distances for an empty answer: those of P from the origin of frame 0 and from axis 1.
     """
@@ -181,7 +197,9 @@ def _row(theta: tuple[SX, SX, SX], exists: SX, circles: list[Circle], *free: SX)
     multiplicity = SX(1)
     for c in circles:
         multiplicity = multiplicity * either(c.double, 2, 1)
-    return Candidate(theta, exists, either(loose, CONTINUUM, either(double, TANGENT, ISOLATED)), multiplicity)
+    return Candidate(
+        theta, exists, either(loose, CONTINUUM, either(double, TANGENT, ISOLATED)), multiplicity
+    )
 
 
 def _two_three_parallel(arm: Arm, P: SX, seed: SX, margin: Margin) -> list[Candidate]:
@@ -203,7 +221,9 @@ def _two_three_parallel(arm: Arm, P: SX, seed: SX, margin: Margin) -> list[Candi
             centred = v2 <= (FREE * arm.scale) ** 2
             t2 = either(centred, seed[1], atan2(vy * x[0] - vx * x[1], vx * x[0] + vy * x[1]))
             exists = both(shoulder.exists[i], elbow.exists[k])
-            rows.append(_row((atan2(s1, c1), t2, atan2(s3, c3)), exists, [shoulder, elbow], centred))
+            rows.append(
+                _row((atan2(s1, c1), t2, atan2(s3, c3)), exists, [shoulder, elbow], centred)
+            )
     return rows
 
 
@@ -236,7 +256,9 @@ def _one_two_parallel(arm: Arm, P: SX, seed: SX, margin: Margin) -> list[Candida
     return rows
 
 
-def _with_tilt(arm: Arm, P: SX, seed: SX, elbow: Circle, k: int, x: SX, tilt: Circle) -> list[Candidate]:
+def _with_tilt(
+    arm: Arm, P: SX, seed: SX, elbow: Circle, k: int, x: SX, tilt: Circle
+) -> list[Candidate]:
     """Rows of both t2 of a circle, with the t1 that follows."""
     rows = []
     for i in range(2):
@@ -256,12 +278,22 @@ def _plan(arm: Arm, x: SX, s2: SX, c2: SX) -> tuple[SX, SX]:
 
 
 def _two_three_meet(arm: Arm, P: SX, seed: SX, margin: Margin) -> list[Candidate]:
-    """The distance of P from the meeting point of axes 2 and 3 fixes t1, the height along axis 2 then t3."""
+    """The distance of P from the meeting point of axes 2 and 3 fixes t1,
+    the height along axis 2 then t3."""
     s, c = exact_sin(arm.alpha1), exact_cos(arm.alpha1)
     wx, wy, wz = arm.w
     gx, gy, gz = arm.a1, -s * arm.d2, c * arm.d2
-    C = casadi.sumsqr(P) + gx * gx + gy * gy + gz * gz - 2 * gz * P[2] - (wx * wx + wy * wy + wz * wz)
-    first = circle(2 * (gx * P[0] + gy * P[1]), 2 * (gx * P[1] - gy * P[0]), C, seed[0], arm.scale**2, margin)
+    C = (
+        casadi.sumsqr(P)
+        + gx * gx
+        + gy * gy
+        + gz * gz
+        - 2 * gz * P[2]
+        - (wx * wx + wy * wy + wz * wz)
+    )
+    first = circle(
+        2 * (gx * P[0] + gy * P[1]), 2 * (gx * P[1] - gy * P[0]), C, seed[0], arm.scale**2, margin
+    )
     A, B, C3 = _height(arm)
     rows = []
     for i in range(2):
@@ -309,7 +341,11 @@ def _general(arm: Arm, P: SX, seed: SX, roots: SX) -> list[Candidate]:
     size = [sqrt(roots[k, 0] ** 2 + roots[k, 1] ** 2) for k in range(4)]
     near = [fabs(r - 1.0) < NEAR_CIRCLE for r in size]
     same = [
-        [both(near[i], near[k], casadi.sumsqr(roots[i, :] - roots[k, :]) < SAME**2) for i in range(4)] for k in range(4)
+        [
+            both(near[i], near[k], casadi.sumsqr(roots[i, :] - roots[k, :]) < SAME**2)
+            for i in range(4)
+        ]
+        for k in range(4)
     ]
     rows = []
     for k in range(4):
@@ -330,7 +366,8 @@ def _general(arm: Arm, P: SX, seed: SX, roots: SX) -> list[Candidate]:
 
 
 def reason(arm: Arm, what: str, distances: np.ndarray, axis: str = "axis 1") -> str:
-    """Why a point cannot be reached, from the distances that `solve` gives: from the origin, from axis 1."""
+    """Why a point cannot be reached, from the distances that `solve` gives: from the origin,
+    from axis 1."""
     far, beside = (float(x) for x in distances)
     A, B, C = reach(arm)
     swing = float(np.hypot(A, B))
@@ -347,9 +384,11 @@ def reason(arm: Arm, what: str, distances: np.ndarray, axis: str = "axis 1") -> 
 
 
 def determinant(arm: Arm, theta: SX) -> SX:
-    """det of the Jacobian (3, 3) of the point, canonical axes [m^3]: the triple product of its three velocities.
+    """det of the Jacobian (3, 3) of the point, canonical axes [m^3]:
+    the triple product of its three velocities.
 
-    z_i x (P - O_i), i = 1, 2, 3, seen in frame 1 before its twist, where z_1 = (0, s, c) and O_2 = 0
+    z_i x (P - O_i), i = 1, 2, 3, seen in frame 1 before its twist, where z_1 = (0, s, c) and O_2 =
+    0
     """
     s2, c2, s3, c3 = casadi.sin(theta[1]), cos(theta[1]), sin(theta[2]), cos(theta[2])
     x = _after_third(arm, s3, c3)

@@ -62,4 +62,6 @@ class Trig:
 
     def pairs(self) -> SX:
         """(degree + 1, 2): rows (a_k, b_k)."""
-        return casadi.vertcat(*[casadi.horzcat(SX(a), SX(b)) for a, b in zip(self.cosines, self.sines)])
+        return casadi.vertcat(
+            *[casadi.horzcat(SX(a), SX(b)) for a, b in zip(self.cosines, self.sines)]
+        )

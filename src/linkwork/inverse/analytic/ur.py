@@ -1,7 +1,8 @@
 """UR: arms with three parallel inner axes, all eight postures in closed form.
 
-Standard DH with alpha = (90, 0, 0, 90, -90, 0) deg, a = (0, a2, a3, 0, 0, 0), d = (0, 0, 0, d4, d5, 0): the heights d1
-and d6 of [Villalobos2022] belong to base and tool. Any signs of a2, a3, d4, d5.
+Standard DH with alpha = (90, 0, 0, 90, -90, 0) deg, a = (0, a2, a3, 0, 0, 0), d =
+(0, 0, 0, d4, d5, 0): the heights d1 and d6 of [Villalobos2022] belong to base and tool. Any signs
+of a2, a3, d4, d5.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from casadi import SX, acos, atan2, cos, fabs, sin, sqrt
 
-from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, clamped, either, root, wrapped
+from linkwork.inverse.analytic.angles import (
+    FREE,
+    Margin,
+    any_of,
+    both,
+    clamped,
+    either,
+    root,
+    wrapped,
+)
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import ClosedForm, Geometry, short
@@ -20,9 +30,11 @@ from linkwork.inverse.analytic.ideal import Lines
 from linkwork.spatial import Transform
 
 BRANCHES = tuple(itertools.product((1, -1), (1, -1), (1, -1)))
-"""Signs of (shoulder, wrist, elbow) of the rows, as [Villalobos2022] orders its roots: theta1, theta5, theta3."""
+"""Signs of (shoulder, wrist, elbow) of the rows, as [Villalobos2022] orders its roots: theta1,
+theta5, theta3."""
 DOUBLE = 3e-7
-"""Two roots this near [of the arm's length, rad] are one double root: rounding has taken the rest."""
+"""Two roots this near [of the arm's length, rad] are one double root: rounding has taken the
+rest."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,8 @@ class Dimensions:
 
 
 def recognise(lines: Lines) -> Lines:
-    """Axes 2, 3, 4 parallel; 1 and 5 perpendicular to them, meeting 2 and 4; 6 perpendicular to 5, meeting it."""
+    """Axes 2, 3, 4 parallel; 1 and 5 perpendicular to them, meeting 2 and 4; 6 perpendicular to 5,
+    meeting it."""
     lines.parallel(1, 2, 3).perpendicular(0, 1).meeting(0, 1)
     return lines.perpendicular(4, 3).meeting(4, 3).perpendicular(5, 4).meeting(5, 4)
 
@@ -64,9 +77,10 @@ def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Proposal:
         c3 = (KS^2 + KC^2 - a2^2 - a3^2) / (2 a2 a3),    theta3 = +-acos(c3)                             (26-28)
         theta2 = atan2(KS, KC) - atan2(a3 s3, a2 + a3 c3),    theta4 = theta234 - theta2 - theta3         (29, 30)
 
-    Source: [Villalobos2022]. Corrected: eq. 23 for theta234 loses the generating posture wherever c5 c6 = s6 = 0 ("tool
-    square to the arm"); the form above follows from r31, r32, r33 and holds everywhere, also at s5 = 0. In eqs. 28, 29
-    s3 carries the sign of its branch. Where s5 = 0, theta6 stays at the seed, or moves to the nearest feasible value.
+    Source: [Villalobos2022]. Corrected: eq. 23 for theta234 loses the generating posture wherever
+    c5 c6 = s6 = 0 ("tool square to the arm"); the form above follows from r31, r32, r33 and holds
+    everywhere, also at s5 = 0. In eqs. 28, 29 s3 carries the sign of its branch. Where s5 = 0,
+    theta6 stays at the seed, or moves to the nearest feasible value.
 
     """
     a2, a3, d4, d5, L = size.a2, size.a3, size.d4, size.d5, size.scale
@@ -124,7 +138,9 @@ def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Proposal:
                 if elbow < 0 and not spread:
                     exists = both(exists, 1 - folded)
                 free = any_of(straight, near_axis, centred)
-                kind = either(free, CONTINUUM, either(any_of(shoulder_double, folded), TANGENT, ISOLATED))
+                kind = either(
+                    free, CONTINUUM, either(any_of(shoulder_double, folded), TANGENT, ISOLATED)
+                )
                 multiplicity = either(shoulder_double, 2, 1) * either(folded, 2, 1)
                 theta = (
                     theta1,
@@ -146,8 +162,9 @@ def _feasible_theta6(size: Dimensions, r: SX, X: SX, Z: SX, c5: SX, wanted: SX) 
 
         KC^2 + KS^2 = X^2 + Z^2 + d5^2 + 2 d5 (Z c234 - X s234)
 
-    must lie between (|a2| - |a3|)^2 and (|a2| + |a3|)^2, which bounds cos(theta234 + atan2(X, Z)); and theta234 is
-    sigma - theta6 for theta5 = 0, theta6 - sigma for theta5 = pi, with sigma = atan2(r31, r32).
+    must lie between (|a2| - |a3|)^2 and (|a2| + |a3|)^2, which bounds cos(theta234 + atan2(X, Z));
+    and theta234 is sigma - theta6 for theta5 = 0, theta6 - sigma for theta5 = pi, with sigma =
+    atan2(r31, r32).
     """
     a2, a3, d5 = abs(size.a2), abs(size.a3), size.d5
     if d5 == 0.0:
@@ -214,4 +231,8 @@ class UR(ClosedForm):
     def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]]:
         elbow, wrist, shoulder = factors(self.size, theta)
         reach = abs(self.size.a2) + abs(self.size.a3) + abs(self.size.d5)
-        return determinant(self.size, theta), {"elbow": elbow, "wrist": wrist, "shoulder": shoulder / reach}
+        return determinant(self.size, theta), {
+            "elbow": elbow,
+            "wrist": wrist,
+            "shoulder": shoulder / reach,
+        }

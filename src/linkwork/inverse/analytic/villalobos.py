@@ -1,7 +1,9 @@
-"""UR/TM arms as [Villalobos2022] solves them: a posture chosen by enumeration or by a finite-state machine.
+"""UR/TM arms as [Villalobos2022] solves them: a posture chosen by enumeration or by a finite-state
+machine.
 
-Plain Python on single numbers, in the paper's letters, so that every printed row can be reproduced; the library's own
-solver for all postures is ur.py. Lengths in any unit: `Thresholds` says what counts as zero in it.
+Plain Python on single numbers, in the paper's letters, so that every printed row can be reproduced;
+the library's own solver for all postures is ur.py. Lengths in any unit: `Thresholds` says what
+counts as zero in it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ SNAP = 1e-9
 
 @dataclass(frozen=True)
 class Arm:
-    """Standard DH with alpha = (90, 0, 0, 90, -90, 0) deg; Table 1 has 89.2, 425, 392, 109.3, 94.75, 82.5 mm."""
+    """Standard DH with alpha = (90, 0, 0, 90, -90, 0) deg; Table 1 has 89.2, 425, 392, 109.3,
+    94.75, 82.5 mm."""
 
     d1: float
     a2: float
@@ -43,22 +46,27 @@ class Thresholds:
     def __post_init__(self) -> None:
         for name in ("elbow", "wrist", "shoulder"):
             if not number(getattr(self, name), f"thresholds: {name}") >= 0:
-                raise InvalidInput(f"thresholds: {name} is {getattr(self, name)!r}, expected a number not below 0")
+                raise InvalidInput(
+                    f"thresholds: {name} is {getattr(self, name)!r}, expected a number not below 0"
+                )
 
     @staticmethod
     def paper() -> Thresholds:
-        """The printed ones, for millimetres. Corrected: rounding does not reach them (see `scale_free`)."""
+        """The printed ones, for millimetres. Corrected:
+        rounding does not reach them (see `scale_free`)."""
         return Thresholds(1e-12, 1e-12, 1e-9)
 
     @staticmethod
     def scale_free(arm: Arm) -> Thresholds:
-        """s3 and S are square roots of rounded numbers: below 1e-6 (of the arm's length) they carry no information."""
+        """s3 and S are square roots of rounded numbers:
+        below 1e-6 (of the arm's length) they carry no information."""
         return Thresholds(1e-6, 1e-8, 1e-6 * (abs(arm.a2) + abs(arm.a3) + abs(arm.d5)))
 
 
 @dataclass(frozen=True)
 class Posture:
-    """Six angles, signs of (shoulder, wrist, elbow), determinant (46) and whether a threshold is violated."""
+    """Six angles, signs of (shoulder, wrist, elbow),
+    determinant (46) and whether a threshold is violated."""
 
     theta: tuple[float, ...]
     branch: tuple[int, int, int]
@@ -68,7 +76,8 @@ class Posture:
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen posture (None: no solution), the distance (48) from the previous angles, and the states visited."""
+    """The chosen posture (None: no solution), the distance (48) from the previous angles,
+    and the states visited."""
 
     posture: Posture | None
     distance: float
@@ -80,16 +89,29 @@ class Choice:
 def forward(arm: Arm, theta: Sequence[float]) -> np.ndarray:
     """T06 (4, 4) by (2)-(13)."""
     t1, t2, t3, t4, t5, t6 = theta
-    s1, c1, s5, c5, s6, c6 = math.sin(t1), math.cos(t1), math.sin(t5), math.cos(t5), math.sin(t6), math.cos(t6)
+    s1, c1, s5, c5, s6, c6 = (
+        math.sin(t1),
+        math.cos(t1),
+        math.sin(t5),
+        math.cos(t5),
+        math.sin(t6),
+        math.cos(t6),
+    )
     s2, c2, s23, c23 = math.sin(t2), math.cos(t2), math.sin(t2 + t3), math.cos(t2 + t3)
     s234, c234 = math.sin(t2 + t3 + t4), math.cos(t2 + t3 + t4)
     r13, r23, r33 = -c1 * c234 * s5 + s1 * c5, -s1 * c234 * s5 - c1 * c5, -s234 * s5
     S = arm.d5 * s234 + arm.a3 * c23 + arm.a2 * c2
     return np.array(
         [
-            [c1 * c234 * c5 * c6 + s1 * s5 * c6 - c1 * s234 * s6, -c1 * c234 * c5 * s6 - s1 * s5 * s6 - c1 * s234 * c6]
+            [
+                c1 * c234 * c5 * c6 + s1 * s5 * c6 - c1 * s234 * s6,
+                -c1 * c234 * c5 * s6 - s1 * s5 * s6 - c1 * s234 * c6,
+            ]
             + [r13, arm.d6 * r13 + c1 * S + arm.d4 * s1],
-            [s1 * c234 * c5 * c6 - c1 * s5 * c6 - s1 * s234 * s6, -s1 * c234 * c5 * s6 + c1 * s5 * s6 - s1 * s234 * c6]
+            [
+                s1 * c234 * c5 * c6 - c1 * s5 * c6 - s1 * s234 * s6,
+                -s1 * c234 * c5 * s6 + c1 * s5 * s6 - s1 * s234 * c6,
+            ]
             + [r23, arm.d6 * r23 + s1 * S - arm.d4 * c1],
             [s234 * c5 * c6 + c234 * s6, -s234 * c5 * s6 + c234 * c6, r33]
             + [arm.d6 * r33 - arm.d5 * c234 + arm.a3 * s23 + arm.a2 * s2 + arm.d1],
@@ -99,7 +121,8 @@ def forward(arm: Arm, theta: Sequence[float]) -> np.ndarray:
 
 
 def jacobian(arm: Arm, theta: Sequence[float]) -> np.ndarray:
-    """J (6, 6), linear part on top, by (33)-(45). Corrected: (37) prints c2 for c23; (44) is J_L5, printed H_L5."""
+    """J (6, 6), linear part on top, by (33)-(45). Corrected: (37) prints c2 for c23; (44) is J_L5,
+    printed H_L5."""
     t1, t2, t3, t4, t5, _ = theta
     s1, c1, s5, c5 = math.sin(t1), math.cos(t1), math.sin(t5), math.cos(t5)
     s23, c23 = math.sin(t2 + t3), math.cos(t2 + t3)
@@ -113,7 +136,9 @@ def jacobian(arm: Arm, theta: Sequence[float]) -> np.ndarray:
         (-c1 * (pz - arm.d1), -s1 * (pz - arm.d1), c1 * px + s1 * py),
         (c1 * (u - arm.a3 * s23), s1 * (u - arm.a3 * s23), v + arm.a3 * c23),
         (c1 * u, s1 * u, v),
-        tuple(arm.d6 * x for x in (-s1 * s5 - c1 * c234 * c5, c1 * s5 - s1 * c234 * c5, -s234 * c5)),
+        tuple(
+            arm.d6 * x for x in (-s1 * s5 - c1 * c234 * c5, c1 * s5 - s1 * c234 * c5, -s234 * c5)
+        ),
         (0.0, 0.0, 0.0),
     )
     angular = ((0.0, 0.0, 1.0), side, side, side, (c1 * s234, s1 * s234, -c234), tuple(T[:3, 2]))
@@ -121,7 +146,8 @@ def jacobian(arm: Arm, theta: Sequence[float]) -> np.ndarray:
 
 
 def shoulder_factor(arm: Arm, theta: Sequence[float]) -> float:
-    """S = a2 c2 + a3 c23 + d5 s234, equal to +-sqrt(rad): of all postures of one pose, or of none."""
+    """S = a2 c2 + a3 c23 + d5 s234, equal to +-sqrt(rad): of all postures of one pose, or of
+    none."""
     _, t2, t3, t4, _, _ = theta
     return arm.a2 * math.cos(t2) + arm.a3 * math.cos(t2 + t3) + arm.d5 * math.sin(t2 + t3 + t4)
 
@@ -132,7 +158,8 @@ def determinant(arm: Arm, theta: Sequence[float]) -> float:
 
 
 class _Stages:
-    """Equations (14)-(30) for one pose, each asked for only when it is needed; `computed` counts them."""
+    """Equations (14)-(30) for one pose, each asked for only when it is needed;
+    `computed` counts them."""
 
     def __init__(self, arm: Arm, T: np.ndarray) -> None:
         self.arm, self.r = arm, [[float(x) for x in row[:3]] for row in T[:3]]
@@ -186,7 +213,8 @@ class _Stages:
 
 
 def enumerate_all(arm: Arm, T: np.ndarray, thresholds: Thresholds) -> list[Posture]:
-    """Every posture of a pose that (14)-(30) give; wrist-singular ones are left out, as theta6 divides by s5."""
+    """Every posture of a pose that (14)-(30) give; wrist-singular ones are left out,
+    as theta6 divides by s5."""
     stages = _Stages(arm, T)
     if stages.rad < 0.0:
         return []
@@ -207,8 +235,11 @@ def enumerate_all(arm: Arm, T: np.ndarray, thresholds: Thresholds) -> list[Postu
     return postures
 
 
-def algorithm_1(arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: Thresholds) -> Choice:
-    """Enumerate, drop singular postures, take the nearest: plain (not circular) differences, (47)-(48)."""
+def algorithm_1(
+    arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: Thresholds
+) -> Choice:
+    """Enumerate, drop singular postures, take the nearest: plain (not circular) differences,
+    (47)-(48)."""
     everything = enumerate_all(arm, T, thresholds)
     regular = [p for p in everything if not p.singular]
     if not regular:
@@ -217,16 +248,22 @@ def algorithm_1(arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: 
     return Choice(best, _distance(best.theta, previous))
 
 
-def algorithm_2(arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: Thresholds, tie: int = 1) -> Choice:
-    """The finite-state machine: decide joint by joint, go back one decision where a posture is singular.
+def algorithm_2(
+    arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: Thresholds, tie: int = 1
+) -> Choice:
+    """The finite-state machine: decide joint by joint,
+    go back one decision where a posture is singular.
 
-    States 1 -> 5 -> 6 -> 3 -> 24; flags say which alternatives have been taken. Among equally near angles the one with
-    the sign `tie` comes first: the paper does not say so, but with "+" all its rows come out, with "-" none.
+    States 1 -> 5 -> 6 -> 3 -> 24; flags say which alternatives have been taken. Among equally near
+    angles the one with the sign `tie` comes first: the paper does not say so, but with "+" all its
+    rows come out, with "-" none.
     """
     stages = _Stages(arm, T)
     trace = [1]
     if stages.rad < 0.0:
-        return Choice(None, math.inf, (1,), "out of reach: wrist point too near to axis 1", stages.computed)
+        return Choice(
+            None, math.inf, (1,), "out of reach: wrist point too near to axis 1", stages.computed
+        )
     first = _ordered(stages.theta1(), previous[0], tie)
     i = j = k = 0
     state = 5
@@ -255,7 +292,13 @@ def algorithm_2(arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: 
                 elif i == 0:
                     i = 1
                 else:
-                    return Choice(None, math.inf, tuple(trace), "elbow out of reach or straight", stages.computed)
+                    return Choice(
+                        None,
+                        math.inf,
+                        tuple(trace),
+                        "elbow out of reach or straight",
+                        stages.computed,
+                    )
                 continue
             size = math.sqrt(1.0 - c3 * c3)
             threes = _ordered((math.atan2(size, c3), math.atan2(-size, c3)), previous[2], tie)
@@ -268,7 +311,9 @@ def algorithm_2(arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: 
             if not shoulder:
                 branch = (first[i][1], fives[j][1], threes[k][1])
                 chosen = _posture(arm, theta, branch, thresholds)
-                return Choice(chosen, _distance(theta, previous), tuple(trace), "solution", stages.computed)
+                return Choice(
+                    chosen, _distance(theta, previous), tuple(trace), "solution", stages.computed
+                )
             if k == 0:
                 k = 1
             elif j == 0:
@@ -280,7 +325,9 @@ def algorithm_2(arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: 
                 return Choice(None, math.inf, tuple(trace), status, stages.computed)
 
 
-def _posture(arm: Arm, theta: tuple[float, ...], branch: tuple[int, int, int], thresholds: Thresholds) -> Posture:
+def _posture(
+    arm: Arm, theta: tuple[float, ...], branch: tuple[int, int, int], thresholds: Thresholds
+) -> Posture:
     measures = {
         "elbow": (abs(math.sin(theta[2])), thresholds.elbow),
         "wrist": (abs(math.sin(theta[4])), thresholds.wrist),

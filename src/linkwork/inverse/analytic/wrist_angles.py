@@ -1,4 +1,5 @@
-"""Wrist angles: pairs (theta5, theta6) that fulfil both constraints of an offset wrist (offset_wrist.py)."""
+"""Wrist angles: pairs (theta5, theta6) that fulfil both constraints of an offset wrist
+(offset_wrist.py)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ SINGULAR = 1e-6
 CROWD = 0.02
 """Roots this near to each other may be one of higher multiplicity."""
 ON_CIRCLE = 1e-4
-"""A root this near to the unit circle is real, unless a pair of complex ones is very near to being so."""
+"""A root this near to the unit circle is real,
+unless a pair of complex ones is very near to being so."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,14 @@ class Constraint:
 
 
 def constraints(size: Dimensions, T: Transform) -> tuple[Constraint, Constraint]:
-    """Phi4 (the forearm's axis lies in a plane with axis 1) and Phi6 (the upper arm has its length), scaled.
+    """Phi4 (the forearm's axis lies in a plane with axis 1) and Phi6 (the upper arm has its
+    length), scaled.
 
         z4 = s_a5 y5 + c_a5 z6,   X = x5,   Y = c_a5 y5 - s_a5 z6,   y4 = s5 X + c5 Y,   z3 = s_a4 y4 + c_a4 z4
         Phi4 = z3 . (P4 x z0),    Phi6 = |P3|^2 - a2^2,    P4 = P5 - d5 z4,    P3 = P4 - d4 z3            (13, 17)
 
-    with x5, y5 affine in (cos theta6, sin theta6), so that both are affine in (c5, s5) and in (c6, s6).
+    with x5, y5 affine in (cos theta6, sin theta6), so that both are affine in (c5, s5) and in
+    (c6, s6).
     """
     L = size.scale
     a2, d4, d5, w = size.a2 / L, size.d4 / L, size.d5 / L, T.p / L
@@ -96,7 +100,8 @@ def polynomial(size: Dimensions, T: Transform) -> Trig:
 
 
 def packed(e: Constraint) -> SX:
-    """(3, 3): rows for cosine, sine and constant of theta5, columns (constant, cosine, sine) of theta6."""
+    """(3, 3): rows for cosine, sine and constant of theta5,
+    columns (constant, cosine, sine) of theta6."""
     rows = [(t.cosines[0], t.cosines[1], t.sines[1]) for t in (e.cosine, e.sine, e.constant)]
     return casadi.vertcat(*[casadi.horzcat(*(SX(x) for x in row)) for row in rows])
 
@@ -121,9 +126,11 @@ def parts(known: SX) -> tuple[Constraint, Constraint, Trig]:
 
 @dataclass(frozen=True)
 class Trial:
-    """keep: how far from the unit circle a root is still tried, because double ones are known to half the digits only.
+    """keep: how far from the unit circle a root is still tried,
+    because double ones are known to half the digits only.
 
-    accuracy: scaled constraints below which a pair of angles is a solution after so many of Newton's steps.
+    accuracy: scaled constraints below which a pair of angles is a solution after so many of
+    Newton's steps.
     nominal: the true arm is only nearly this one, and what is found here will be polished there.
     """
 
@@ -134,7 +141,8 @@ class Trial:
 
 
 def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) -> SX:
-    """(2, 6): what one root z of `polynomial` leads to, rows (c5, s5, c6, s6, error, double); error 1 means none.
+    """(2, 6): what one root z of `polynomial` leads to, rows (c5, s5, c6, s6, error, double);
+    error 1 means none.
 
     seed: theta5 where it is free.
     """
@@ -142,7 +150,8 @@ def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) 
     inverse = 1.0 / fmax(r, 1e-9)
     near, c6, s6 = fabs(r - 1.0) < trial.keep, z[0] * inverse, z[1] * inverse
     if trial.nominal:
-        # a complex pair of the nominal arm may be real on the true one: two starts as far apart as its halves
+        # a complex pair of the nominal arm may be real on the true one:
+        # two starts as far apart as its halves
         c6, s6 = _unit(*_turned(c6, s6, r - 1.0))
     rows = []
     for sign in (1, -1):
@@ -153,10 +162,12 @@ def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) 
 
 
 def at_crossing(plane: Constraint, length: Constraint, f: Trig, middle: SX, trial: Trial) -> SX:
-    """(6,): the row (c5, s5, c6, s6, exists, double) of the only root of f in a bin; see crossings.within.
+    """(6,): the row (c5, s5, c6, s6, exists, double) of the only root of f in a bin;
+    see crossings.within.
 
-    At a simple root one theta5 fulfils both constraints: the one of two from the stronger that the other likes better.
-    It does not exist where Newton's steps leave the bin or end at a root that is nearly double.
+    At a simple root one theta5 fulfils both constraints: the one of two from the stronger that the
+    other likes better. It does not exist where Newton's steps leave the bin or end at a root that
+    is nearly double.
     """
     c6, s6 = within(f, middle, 4)
     starts = [_from_stronger(plane, length, c6, s6, sign, SX(0)) for sign in (1, -1)]
@@ -172,10 +183,13 @@ def at_crossing(plane: Constraint, length: Constraint, f: Trig, middle: SX, tria
     return casadi.vertcat(*pair, both(error < 1.0, stayed, 1 - double), 0)
 
 
-def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: int, seed: SX) -> tuple[SX, SX]:
+def _from_stronger(
+    plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: int, seed: SX
+) -> tuple[SX, SX]:
     """theta5 as (cos, sin): one of the two solutions of the constraint that says more about it.
 
-    A true solution fulfils both constraints, so it is among the two of either. Where both are void theta5 is free.
+    A true solution fulfils both constraints, so it is among the two of either. Where both are void
+    theta5 is free.
     """
     A, B, C = (t.at(c6, s6) for t in (plane.cosine, plane.sine, plane.constant))
     D, E, F = (t.at(c6, s6) for t in (length.cosine, length.sine, length.constant))
@@ -193,7 +207,8 @@ def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: 
 def _polished(
     plane: Constraint, length: Constraint, start: tuple[SX, ...], near: SX, stays: SX, trial: Trial
 ) -> tuple[SX, ...]:
-    """(c5, s5, c6, s6, error, double) after Newton's steps on both constraints (none where it stays at its start)."""
+    """(c5, s5, c6, s6, error, double) after Newton's steps on both constraints
+    (none where it stays at its start)."""
     c5, s5, c6, s6 = start
     first = _linearised(plane, length, c5, s5, c6, s6)[0]
     for _ in range(trial.steps):
@@ -201,8 +216,12 @@ def _polished(
         det = by5[0] * by6[1] - by5[1] * by6[0]
         inverse = either(det == 0, 0.0, 1.0 / either(det == 0, 1.0, det))
         # no step is longer than 0.1 rad: a root that was near stays near
-        c5, s5 = _turned(c5, s5, clamped((value[1] * by6[0] - value[0] * by6[1]) * inverse, -0.1, 0.1))
-        c6, s6 = _turned(c6, s6, clamped((by5[1] * value[0] - by5[0] * value[1]) * inverse, -0.1, 0.1))
+        c5, s5 = _turned(
+            c5, s5, clamped((value[1] * by6[0] - value[0] * by6[1]) * inverse, -0.1, 0.1)
+        )
+        c6, s6 = _turned(
+            c6, s6, clamped((by5[1] * value[0] - by5[0] * value[1]) * inverse, -0.1, 0.1)
+        )
     (c5, s5), (c6, s6) = _unit(c5, s5), _unit(c6, s6)
     value, by5, by6 = _linearised(plane, length, c5, s5, c6, s6)
     det = by5[0] * by6[1] - by5[1] * by6[0]
@@ -211,7 +230,11 @@ def _polished(
     better = both(error <= before, 1 - stays)
     error = either(better, error, before)
     turns = [either(better, new, old) for new, old in zip((c5, s5, c6, s6), start)]
-    return *turns, either(both(near, error < either(stays, 0.05, trial.accuracy)), error, 1.0), fabs(det) < SINGULAR
+    return (
+        *turns,
+        either(both(near, error < either(stays, 0.05, trial.accuracy)), error, 1.0),
+        fabs(det) < SINGULAR,
+    )
 
 
 def _linearised(
@@ -247,11 +270,12 @@ def direction(c: SX, s: SX) -> tuple[SX, SX]:
 
 
 def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
-    """(means (8, 2), doubtful): for each root the mean of those within CROWD of it; whether a multiple root is likely.
+    """(means (8, 2), doubtful): for each root the mean of those within CROWD of it;
+    whether a multiple root is likely.
 
-    A root of multiplicity m is known to the m-th root of rounding only, but the mean of what it splits into is known
-    well. Doubtful is a crowd of three or more that led to something singular, and a root on the unit circle that led
-    nowhere.
+    A root of multiplicity m is known to the m-th root of rounding only, but the mean of what it
+    splits into is known well. Doubtful is a crowd of three or more that led to something singular,
+    and a root on the unit circle that led nowhere.
     """
     rows = [[roots[i, 0], roots[i, 1]] for i in range(ROOTS)]
     far = [fabs(sqrt(x * x + y * y) - 1.0) for x, y in rows]
@@ -274,12 +298,16 @@ def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
 
 
 def kept(tried: SX) -> SX:
-    """(16,): 1 for rows (c5, s5, c6, s6, error, double) of `tried` that are solutions, of equal ones for the best.
+    """(16,): 1 for rows (c5, s5, c6, s6, error, double) of `tried` that are solutions,
+    of equal ones for the best.
 
-    Rows are compared by two projections of their four numbers: others are as near in both once in 1e11 pairs.
+    Rows are compared by two projections of their four numbers: others are as near in both once in
+    1e11 pairs.
     """
     rows = [[tried[i, k] for k in range(6)] for i in range(2 * ROOTS)]
-    keys = [[sum(w * x for w, x in zip(weights, row[:4])) for weights in _PROJECTIONS] for row in rows]
+    keys = [
+        [sum(w * x for w, x in zip(weights, row[:4])) for weights in _PROJECTIONS] for row in rows
+    ]
     keep = [row[4] < 1.0 for row in rows]
     for i in range(len(rows)):
         for j in range(i):

@@ -17,12 +17,13 @@ from linkwork.recursions.newton_euler import newton_euler
 def forward_dynamics_derivatives(
     tree: Tree, q: SX, v: SX, tau: SX, G: DM | None = None, applied: Sequence[Applied] = ()
 ) -> tuple[tuple[SX, SX, SX], SX]:
-    """((d a/d q, d a/d v, d a/d tau), pivots) of the independent coordinates, each (n, n); pivots as forward_dynamics.
+    """((d a/d q, d a/d v, d a/d tau), pivots) of the independent coordinates, each (n, n);
+    pivots as forward_dynamics.
 
         a = M^-1 (tau - b),    d a/d tau = M^-1,    d a/d x = -M^-1 d tau/d x  at (q, v, a)
 
-    By q along the tangent, as for inverse dynamics, whose derivatives these are, solved with the factors of M along the
-    tree. With mimicking joints v_tree = G v.
+    By q along the tangent, as for inverse dynamics, whose derivatives these are, solved with the
+    factors of M along the tree. With mimicking joints v_tree = G v.
     Source: [Carpentier2018] eq. 4 (the implicit function theorem on the equations of motion).
     """
     a = SX.sym("a", tree.nv)

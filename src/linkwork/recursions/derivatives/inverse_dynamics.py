@@ -13,8 +13,11 @@ from linkwork.recursions.moments import Gyration, axes, moments, root_transforms
 from linkwork.spatial import ZERO3, Force, Motion
 
 
-def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX, applied: Sequence[Applied] = ()) -> tuple[SX, SX, SX]:
-    """(d tau/d q, d tau/d v, d tau/d a), each (nv, nv); by q along the tangent: d/de of tau(integrate(q, e x), v, a).
+def inverse_dynamics_derivatives(
+    tree: Tree, q: SX, v: SX, a: SX, applied: Sequence[Applied] = ()
+) -> tuple[SX, SX, SX]:
+    """(d tau/d q, d tau/d v, d tau/d a), each (nv, nv); by q along the tangent:
+    d/de of tau(integrate(q, e x), v, a).
 
     Outward, p the parent of i, in root axes (S_i moves with body i):
 
@@ -22,13 +25,15 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX, applied: Seque
         S'  = V_p x S                       S'' = A_p x S + V_p x S'
         F = I A + B(V) V                    B(V) = gyration of the body's matter
 
-    A step along coordinate j turns everything that joint j carries. Seen from there nothing changes but the motion of
-    the predecessor, by S'_j and S''_j, so that the force on what a node D below carries (composite I, B, F) changes by
+    A step along coordinate j turns everything that joint j carries. Seen from there nothing changes
+    but the motion of the predecessor, by S'_j and S''_j, so that the force on what a node D below
+    carries (composite I, B, F) changes by
 
         by q_j:  I S''_j + 2 B S'_j             by v_j:  I (S'_j + V x S_j) + 2 B S_j            by a_j:  I S_j
 
-    and the torque of D by S_D . that. For joints above j the force turns with j: S_j x* F joins the change by q_j.
-    What is applied from outside keeps its direction in the world instead: seen from there it turns back (E).
+    and the torque of D by S_D . that. For joints above j the force turns with j: S_j x* F joins the
+    change by q_j. What is applied from outside keeps its direction in the world instead: seen from
+    there it turns back (E).
 
     Source: [Carpentier2018], [Singh2022]; here with the 6 x 3 gyration instead of 6 x 6 matrices.
     """
@@ -61,7 +66,9 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX, applied: Seque
         I[p], B[p], F[p], E[p] = I[p] + I[D], B[p] + B[D], F[p] + F[D], E[p] + E[D]
         above = [l for l in tree.paths[D] if l != D]
         up = [tree.nodes[l].v + k for l in above for k in range(tree.nodes[l].nv)]
-        S_up, S1_up, S2_up, S3_up = (_stacked([s for l in above for s in X[l]]) for X in (S, S1, S2, S3))
+        S_up, S1_up, S2_up, S3_up = (
+            _stacked([s for l in above for s in X[l]]) for X in (S, S1, S2, S3)
+        )
         columns, S_own = range(node.v, node.v + node.nv), _stacked(S[D])
         for d, s, s1, s2, s3 in zip(columns, S[D], S1[D], S2[D], S3[D]):
             by_a = I[D].momentum(s)
