@@ -1,8 +1,7 @@
 """Draw a picture of every element of a .robot.yaml into docs/images/elements:
 sketches with the words of its keys.
 
-python tools/element_pictures.py            draws them all; tools/readme_table.py puts them on
-docs/elements.md
+python tools/element_pictures.py            draws them all; tools/readme_table.py puts them on docs/elements.md
 """
 
 from __future__ import annotations

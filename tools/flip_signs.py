@@ -1,7 +1,7 @@
 """Flips signs in the mathematics, one at a time, and expects the tests to turn red.
 
-    python tools/flip_signs.py                         a few flips in every file of recursions/ and
-    spatial/ python tools/flip_signs.py --all src/.../poses.py  every flip of one file
+    python tools/flip_signs.py                         a few flips in every file of recursions/ and spatial/
+    python tools/flip_signs.py --all src/.../poses.py  every flip of one file
     python tools/flip_signs.py --list                  only show what can be flipped
 
 A flip exchanges + and -, drops a unary minus, or swaps the two arguments of a cross product. Each

@@ -1,7 +1,6 @@
 """Run the job pages that show pictures, and keep in docs/images what their code draws.
 
-python tools/job_pictures.py [page ...]      pages by their names: crank-torque, workspace, ...;
-left out: all
+python tools/job_pictures.py [page ...]      pages by their names: crank-torque, workspace, ...; left out: all
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Fuzzing of every reader: damaged and generated files, read from a folder with decoys around it.
 
-    python -m tests.formats.fuzzing 30000      that many inputs, shared among the readers; figures
-    on the terminal python -m tests.formats.fuzzing 30000 --beside    and every URDF and MJCF that
-    is read beside Pinocchio and MuJoCo
+    python -m tests.formats.fuzzing 30000      that many inputs, shared among the readers; figures on the terminal
+    python -m tests.formats.fuzzing 30000 --beside    and every URDF and MJCF that is read beside Pinocchio and MuJoCo
 
 An input may become a robot or one of linkwork's own errors. Everything else is a finding: another
 exception, a number that is not finite, more than `SLOWEST` processor seconds a megabyte

@@ -6,8 +6,7 @@ of width w with values and slopes at its ends a, b that gives
 
     g <= max(g_a, g_b) + R w^2 / 8                                     below zero: free throughout
     g >= g_a - w max(0, -g'_a) - R w^2 / 2, and the same from b        above zero: inside throughout
-    g' >= g'_a - R w,  g' <= g'_b + R w                                one sign: at most one
-    crossing
+    g' >= g'_a - R w,  g' <= g'_b + R w                                one sign: at most one crossing
 
 and a cell that none of them decides is halved.
 """

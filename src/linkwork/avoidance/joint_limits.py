@@ -61,7 +61,7 @@ def breaks_of(
     or begin or cease to reach their rotation.
 
     R        (3, 3, 3) that rotation at SAMPLES;  limits: (lower, upper) of each, infinite where
-    there is none
+             there is none
     """
     e1, e2, e3 = axes
     reach = R @ e3

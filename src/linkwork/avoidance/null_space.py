@@ -82,8 +82,10 @@ class NullSpaceAvoidance:
                 others
     obstacles   each step may bring others
     gain        [1/s] how fast the way to the minimum may be used up;  minimum: distance that is
-    kept [m] posture     (nq,) where the spare freedom goes; left out, q0;  filter: smooths the
-    posture that is followed period      of a step [s];  nearest: how many pairs are looked at
+                kept [m]
+    posture     (nq,) where the spare freedom goes; left out, q0;  filter: smooths the posture that
+                is followed
+    period      of a step [s];  nearest: how many pairs are looked at
     threshold   distance [m] below which the guard slows the tasks; left out, three times the
                 minimum
     """

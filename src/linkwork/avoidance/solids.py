@@ -39,7 +39,7 @@ class Solid:
 
     points   names of one or two points of the description, "Pe" or "body.Pe"
     radii    [m] one for each;  kind: "tapered_capsule" (round ends) or "cone"
-    (flat ends; needs coal)
+             (flat ends; needs coal)
     """
 
     points: tuple[str, ...]

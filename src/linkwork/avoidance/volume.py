@@ -99,8 +99,7 @@ def forbidden_arc(
     < half width is forbidden; with ax, rho the point's coordinates along and across the line and s
     the place on the link
 
-        cos(half width) = (s - ax cos f) / (rho sin f),     s: where the link would touch the
-        volume's surface
+        cos(half width) = (s - ax cos f) / (rho sin f),     s: where the link would touch the volume's surface
 
     Nothing like it stands in the paper, whose correction (eqs. 18-19) is approximate and for one
     point.

@@ -73,7 +73,8 @@ class PackedScene:
     """Packed obstacles.
 
     rows     of each shape, None where it is none of a table;  keys: those of each kind in their
-    order data     all rows in doubles and then in floats;  places: where each kind begins in either
+             order
+    data     all rows in doubles and then in floats;  places: where each kind begins in either
     packed   what kernels take;  block: the same for calls of one sample
     groups   (first, count) of the groups of each cloud and height field, by its number
     """

@@ -218,7 +218,7 @@ class Proofs:
     """What is proved about motions (n,) among one scene, once it has run.
 
     clearance, at, undecided, samples   (n,) as in Certificate;  bad: a motion that has no result,
-    or -1
+                                        or -1
     """
 
     def __init__(

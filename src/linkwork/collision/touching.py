@@ -27,7 +27,7 @@ class Gap(NamedTuple):
     compared with several margins.
 
     value, reach   the signed distance is below a margin where value < reach + margin;  squared:
-    value is a square
+                   value is a square
     """
 
     value: SX

@@ -33,10 +33,11 @@ class Admittance(Controller):
     and stiff joints follow it.
 
     mass [kg, kg m^2], damping [N s/m, N m s/rad], stiffness [N/m, N m/rad]: numbers, one an axis,
-    matrices force     what a sensor at the frame measures, as many numbers as axes, in world axes
-                       [N, N m], without the weight
-              of what hangs on it: numbers, a function of time, or PerStep rows. The law does not
-              know `forces=`.
+    or matrices
+
+    force     what a sensor at the frame measures, as many numbers as axes, in world axes [N, N m],
+              without the weight of what hangs on it: numbers, a function of time, or PerStep rows.
+              The law does not know `forces=`.
     target    where the frame rests without force (numbers of the axes, or a pose); at: a
               configuration (nq,) there
     kp, kd    of the joints that follow [N m/rad, N m s/rad], stiff; gravity is compensated by the

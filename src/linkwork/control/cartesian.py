@@ -33,7 +33,8 @@ class Posture:
     tau = N' (stiffness (rest - q) - damping v).
 
     rest       configuration (nq,);  stiffness [N m/rad, N/m], damping [N m s/rad, N s/m]: numbers
-    or one a joint N' = 1 - J' (J M^-1 J')^-1 J M^-1 lets no force through that would move the frame
+               or one a joint
+    N' = 1 - J' (J M^-1 J')^-1 J M^-1 lets no force through that would move the frame
     (dynamically consistent).
     """
 
@@ -147,7 +148,7 @@ class Shaped:
     over symbols.
 
     J' L (u - J' v + J M^-1 C v),   L = (J M^-1 J')^-1: the operational inertia, damped where it is
-                                    singular
+    singular
     """
 
     space: TaskSpace

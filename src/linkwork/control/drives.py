@@ -21,8 +21,9 @@ class Inverter:
     """A three-phase bridge, averaged over its switching period.
 
     voltage [V]   of the link;  limit: "circle" |u| <= U/sqrt(3), or the true "hexagon"
-    (corners 2 U/3) dead_time [s] between switches, and switching [Hz]: each phase loses 4/3 of
-    dead_time switching U along its current
+                  (corners 2 U/3)
+    dead_time [s] between switches, and switching [Hz]: each phase loses 4/3 of dead_time switching
+    U along its current
     """
 
     voltage: float

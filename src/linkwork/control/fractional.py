@@ -28,8 +28,7 @@ def checked_order(order: Any, who: str) -> float:
 def fractional_weights(order: float, memory: int) -> np.ndarray:
     """Weights w_0 .. w_memory (memory + 1,) of the sum that gives a derivative of fractional order.
 
-        x^(order)(k T) = T^-order sum_j w_j x((k - j) T),    w_0 = 1,  w_j = (1 - (1 + order)/j)
-        w_{j-1}
+        x^(order)(k T) = T^-order sum_j w_j x((k - j) T),    w_0 = 1,  w_j = (1 - (1 + order)/j) w_{j-1}
 
     w_j = (-1)^j binomial(order, j). Source: [Bruzzone2022] eq. 15 and 16 for order 1/2.
     """

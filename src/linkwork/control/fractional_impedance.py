@@ -28,7 +28,8 @@ class FractionalImpedance(Controller):
     e = target - place.
 
     frame          whose place is controlled;  axes: of ("x", "y", "z", "rx", "ry", "rz"), world
-    axes stiffness K    [N/m, N m/rad];  damping D [N s/m, N m s/rad];  half_damping HD
+                   axes
+    stiffness K    [N/m, N m/rad];  damping D [N s/m, N m s/rad];  half_damping HD
                    [N s^order/m, ...]: a number, one an axis, a symmetric positive semidefinite
                    matrix, or batches (..., m), (..., m, m) of them
     target         as many numbers as axes (position [m], rotation vector [rad]), a pose, a function

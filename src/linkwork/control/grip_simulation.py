@@ -52,7 +52,7 @@ class GripRun(Tabular, ByName[np.ndarray]):
     """Rows over time: force [N], turn [rad], current1, current2 [A]; (..., T).
 
     sag, peak   [N] largest fall and rise of the force from its set-point;  end: turn at the end
-    less what was asked
+                less what was asked
     """
 
     time: np.ndarray

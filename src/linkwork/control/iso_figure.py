@@ -44,8 +44,9 @@ def iso_figure(
     the smallest second within bounds.
 
     gains     {first: values (n,), second: (low, high)};  controller, metrics, options: as for
-    `tune` points    a coarse search a value, all of them at once; rounds: halvings of the bracket
-                     that is found
+              `tune`
+    points    a coarse search a value, all of them at once; rounds: halvings of the bracket that is
+              found
     An unstable set counts as above the value.
     """
     if len(gains) != 2:

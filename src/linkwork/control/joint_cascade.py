@@ -41,14 +41,16 @@ class JointCascade:
               loop is needed. Periods of velocity and position are `every` current periods; gains
               and limits are of the motor's side
     motors    a DCMotor or PMSM for all joints, or one a joint;  ratios N: turns of the motor for
-    one of the joint target    as for PD: configuration, function of time, PerStep rows with their
-                               rates; its speed is fed forward
+              one of the joint
+    target    as for PD: configuration, function of time, PerStep rows with their rates; its speed
+              is fed forward
     torque    a law whose joint forces [N m, N] are fed forward to the velocity loop, as
               GravityCompensation()
     voltage   of the supply [V];  stiffness, gear_damping, backlash: of the gears, as for
-    JointDrives inertia   that the velocity loop is designed for, seen at the motor [kg m^2], one or
-                          one a joint; left out: that of
-              the cascade's VelocityLoop, or what the joint weighs at its neutral configuration
+              JointDrives
+    inertia   that the velocity loop is designed for, seen at the motor [kg m^2], one or one a
+              joint; left out: that of the cascade's VelocityLoop, or what the joint weighs at its
+              neutral configuration
 
         speed*  = feed_forward N target' + gain N (target - q)             every position period
         torque* = alpha_v J (speed* - w) + integral - alpha_v J w + fed    every velocity period

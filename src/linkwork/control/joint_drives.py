@@ -28,8 +28,9 @@ class JointDrives:
     motors      a DCMotor or PMSM for all joints, or one a joint (a PMSM acts by its q axis)
     ratios      N: turns of the motor for one of the joint [-] (per metre for sliding joints)
     bandwidth   of the current loop [rad/s];  voltage [V] of the supply: as_dc's for a PMSM
-    (1.5 times a phase's peak) stiffness   of the gear, seen at the joint [N m/rad, N/m]; left out:
-                rigid. Then rotor inertias are not in the
+                (1.5 times a phase's peak)
+    stiffness   of the gear, seen at the joint [N m/rad, N/m]; left out: rigid. Then rotor inertias
+                are not in the
                 motion: give the description armature, or a stiffness. gear_damping [N m s/rad]
     backlash    free play of the joint [rad, m], needs a stiffness; the gear starts in its middle
     commanded   "force": the law gives joint forces, the current loop is the drive's own and

@@ -28,7 +28,7 @@ class JointImpedance(Controller):
     ratio, at     instead of damping: a damping ratio, designed from the mass matrix at the
                   configuration `at`
     target        as for PD;  model: robot that the law believes in for gravity; left out: the real
-    one with its payload
+                  one with its payload
 
     Gravity is compensated by the law: do not add GravityCompensation. A payload that is not the
     run's payload= (or the model's) lets the joints sag by its torque / K.

@@ -39,10 +39,11 @@ def judge(
     squared_error [ISE], absolute_error [IAE], timed_error [ITAE], rms, max_error, steady_error
     (last tenth), overshoot (part of the first error), rise (10 to 90 %), settling (into 2 %) [s]
     for a target that stands still; effort (sum of integrals of tau^2), peak, energy
-    (integral of |tau v|), variation (of tau per second: chatter) slope    [1/s] of a sliding
-             surface nu = e' + slope e: adds reaching_time [s], when |nu| of a joint first is within
-             `width` of its largest, and band, the largest |nu| from then on; NaN where it never
-             gets there
+    (integral of |tau v|), variation (of tau per second: chatter)
+
+    slope    [1/s] of a sliding surface nu = e' + slope e: adds reaching_time [s], when |nu| of a
+             joint first is within `width` of its largest, and band, the largest |nu| from then on;
+             NaN where it never gets there
     """
     t = run.time
     wanted = target_rows(target, run, frame)

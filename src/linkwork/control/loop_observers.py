@@ -43,14 +43,16 @@ class LevantVelocity(Controller):
 
 class ExtendedState(Controller):
     """tau = law - share inertia d,   q'' = tau/inertia + d: one extended state observer a joint,
-                               poles at -bandwidth.
+    poles at -bandwidth.
 
     Whatever the joint does beyond tau/inertia counts as disturbance and is taken off: gravity,
     coupling, payload and friction need no model (active disturbance rejection). The law then sees a
     double integrator of that inertia.
 
     bandwidth [rad/s], inertia [kg m^2, kg]: numbers or one a joint;  share: part of d that is taken
-    off velocity   "measured", or "estimated": the law is told the observer's speed
+    off
+
+    velocity   "measured", or "estimated": the law is told the observer's speed
     It keeps samples of the past, so it stands inside Sampled. Outside a loop:
     ExtendedStateObserver.
     Source: [Gao2003] section III; gains exact for the sampled double integrator.
@@ -80,9 +82,9 @@ class ContactReaction(Controller):
     reaction    the law after the contact, as GravityCompensation() (the arm goes limp) or a softer
                 impedance
     gain [1/s]  of the momentum observer;  threshold [N m, N]: of a joint's force from outside,
-    number or one a joint model       robot that is believed; left out: the real one with its
-                                      payload. What it does not know (friction) counts
-                as from outside, so the threshold must be above it.
+                number or one a joint
+    model       robot that is believed; left out: the real one with its payload. What it does not
+                know (friction) counts as from outside, so the threshold must be above it.
     It keeps samples of the past, so it stands inside Sampled. Source: [DeLuca2005] eq. 9.
     """
 

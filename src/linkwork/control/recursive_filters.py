@@ -72,7 +72,7 @@ class OustaloupFilter:
     run sample by sample as a bank of first-order parts.
 
     low, high   band [rad/s] inside which the phase is kept;  terms: pairs of poles and zeros, 2
-    terms + 1 of them
+                terms + 1 of them
     Source: [Oustaloup2000] section III; the parts are discretised by the bilinear rule.
     """
 

@@ -33,8 +33,9 @@ class Margin(Tabular, rows="needed", aside=("sentences",)):
     """Whether a law rejects a disturbance of accelerations, joint by joint.
 
     needed   the disturbance's bound D (nv,) [rad/s^2, m/s^2];  gain (nv,): what the law has at nu =
-    0+ band     |nu| stays within it (nv,); inf: the joint is carried away;  chatter: explicit
-    sampling adds period * jump
+             0+
+    band     |nu| stays within it (nv,); inf: the joint is carried away;  chatter: explicit sampling
+             adds period * jump
     """
 
     needed: np.ndarray

@@ -22,7 +22,7 @@ class Stepper:
     controller   any law that can be traced, or Sampled(law, period); gains and numbers are written
                  in
     robot        what it computes with, payload excluded;  period [s]: that of Sampled if the
-    controller is one
+                 controller is one
 
     Its memory (integrals, filters, observers) and its time go on from call to call. A sample that
     is refused, because it has another shape or is not finite, is not taken: memory and time stay.

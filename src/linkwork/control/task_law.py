@@ -76,7 +76,7 @@ class BoundTaskLaw(Bound):
     """A law that follows a target of a frame.
 
     space, target   axes and what they should be;  model: own equations, or None: those of the plant
-    with its payload
+                    with its payload
     """
 
     def __init__(

@@ -111,7 +111,7 @@ class Kernel:
         and the doubles of scratch that this needs.
 
         width   1: single(inputs, outputs);  BATCH: run(inputs, strides, outputs, scratch, begin,
-        end)
+                end)
         """
         self._load(width)
         name, scratch = ("single", 0) if width == 1 else ("run", self._counts[f"scratch{width}"])

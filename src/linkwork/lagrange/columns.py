@@ -37,10 +37,9 @@ class Column(Keeper):
 def trace(term: Term, scene: TermScene, scope: Scope, gravity: SX) -> Column:
     """The column of one term.
 
-        tau_.i = (dx_i/dq)' F_i                                            for what has a place
-        x_i(q, t) tau_.i = d(dL/dv)/dt - dL/dq = L_vv a + L_vq v + L_vt - L_q        for a
-        Lagrangian of the user's own tau_.i = dR/dv
-        for a Rayleigh function of the user's own
+        tau_.i = (dx_i/dq)' F_i                                            for what has a place x_i(q, t)
+        tau_.i = d(dL/dv)/dt - dL/dq = L_vv a + L_vq v + L_vt - L_q        for a Lagrangian of the user's own
+        tau_.i = dR/dv                                                     for a Rayleigh function of the user's own
 
     Source: [Kusaka2022] eqs. 3-7 in the computable form: one gradient and one directional
     derivative, no Hessian.

@@ -32,8 +32,7 @@ class Statics:
     elements with one end beyond joint i already hold: an element changes only the joints between
     its two ends, and the base never feels it.
 
-        F_i = F_i(tree) - sum over elements ending beyond i of their wrench,     all in axes of i at
-        its joint
+        F_i = F_i(tree) - sum over elements ending beyond i of their wrench,     all in axes of i at its joint
 
     `amounts` are the unknown reactions of all supports, one after the other, then those of the
     couplings.

@@ -171,8 +171,7 @@ def slider_pull(geometry: Geometry, name: str, at: SX, force: SX, base: int) -> 
     """What a force on a bar makes its slider do to the guided body:
     moments of the bar about its pivot balance.
 
-        f_t ((tip - pivot) . s) = n . ((at - pivot) x force),     the slider pushes the guided body
-        with f_t (n x s)
+        f_t ((tip - pivot) . s) = n . ((at - pivot) x force),     the slider pushes the guided body with f_t (n x s)
 
     Source: [Goncalves2023] eqs. 39-41 (the paper's frame: n = y, s = x). Corrected: eq. 40 holds
     only if f_4srb means the force of the bar on the spring, against the sentence above eq. 39.

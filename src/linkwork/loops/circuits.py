@@ -62,8 +62,8 @@ class Circuits(Tabular, rows="way", aside=("met", "first", "last", "first_branch
     way      (..., rows) arc length; sine (..., rows) of the transmission angle
     closed   (...,): came back to the start; length (...,) of the whole way; dead (...,) dead points
              of the driver
-    met, first, last, first_branch, last_branch   (..., goals): whether a goal was met, arc length
-             at the first and last time, and how many dead points lay before
+    met, first, last, first_branch, last_branch   (..., goals): whether a goal was met, arc length at the first and
+             last time, and how many dead points lay before
     """
 
     x: np.ndarray

@@ -23,7 +23,7 @@ class Rows:
 
     labels   (element, what is held) of every row
     r        residuals [m, or rad near zero]; J (m, nv): rd = J v;  drift = Jd v, so that rdd = J a
-    + drift
+             + drift
     """
 
     labels: tuple[tuple[str, str], ...]

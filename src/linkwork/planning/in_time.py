@@ -80,7 +80,7 @@ class TimedPlan(Tabular, rows="times"):
     certified     every instant is proved free;  clearance: a lower bound [m] along the whole motion
     rests_until   [s] until when the robot may stay at the goal, as far as was looked
     checks        pieces of motions that were asked of the checker;  seconds: by phase: map, search,
-    certify
+                  certify
     """
 
     success: bool

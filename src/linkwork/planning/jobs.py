@@ -87,7 +87,8 @@ class Form:
 
     words       addresses in them (at the places `addresses`) count from the beginning of the memory
     tables      the slice of words that the obstacles bring;  numbers, goals, rows: where these
-    begin;  size: of all need        doubles of the arena
+                begin;  size: of all
+    need        doubles of the arena
     """
 
     words: np.ndarray

@@ -24,7 +24,8 @@ class Inputs:
     G       v_tree = G v, or None without mimic; own: the arguments as given, in independent
             coordinates
     subject what is computed about, with its present numbers; live: symbols of its live variables,
-    in their order about   the second thing that the line is about, where it has one
+            in their order
+    about   the second thing that the line is about, where it has one
     """
 
     subject: Subject

@@ -19,9 +19,8 @@ def christoffel(tree: Tree, q: SX) -> SX:
     its coordinate d:
 
         c^k_id = S_k . B(S_d) S_i        for all coordinates i, k on the path to D
-        c^k_di = c^k_id                  where the deepest index stands, second or third, is the
-        same c^d_ij = -c^i_jd                 deepest index first, j not below i; c^d_ij = c^d_ji
-        otherwise
+        c^k_di = c^k_id                  second or third: where the deepest index stands does not matter
+        c^d_ij = -c^i_jd                 deepest first, j not below i; c^d_ij = c^d_ji otherwise
 
     B(S_d) S_i = (z_i x p, K z_i) of `Gyration` are force and moment of all that matter if each
     particle had the acceleration z_i x (its velocity from S_d). Only the turning part z_i of S_i

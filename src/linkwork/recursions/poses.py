@@ -14,8 +14,7 @@ def poses(tree: Tree, q: SX, nodes: tuple[int, ...] | None = None) -> list[Trans
     """T_world_i of every node (of the given `nodes` and their ancestors only; others are None).
 
         R_i = R_p R_i^p                                 (Eq. 4)
-        A_i = R_p A_i^p + A_p                           (Eqs. 5, 6: the joint is a point B of the
-        parent)
+        A_i = R_p A_i^p + A_p                           (Eqs. 5, 6: the joint is a point B of the parent)
 
     Rotation and translation are kept apart: fewer operations than 4 x 4 products.
     Source: [Goncalves2022] eqs. 4-6; [Goncalves2023] eqs. 15-19. Corrected: eq. 19 prints A''_{i-1}

@@ -56,7 +56,7 @@ class StepScene:
     """What a reward or an observation may use: symbols of one copy.
 
     q, v, effort   state after the step and the efforts during it;  goal: the copy's own numbers;
-    time: since reset [s]
+                   time: since reset [s]
     """
 
     subject: Subject

@@ -85,8 +85,7 @@ class Friction:
         """Dry friction (len(dry)) over a step h: what stops a joint by its end,
         or all there is where that is too much.
 
-            f_i = dry_i sign(w_i) where w_i != 0, |f_i| <= dry_i where w_i = 0,   w = v + h
-            (a - R f)
+            f_i = dry_i sign(w_i) where w_i != 0, |f_i| <= dry_i where w_i = 0,   w = v + h (a - R f)
 
         a (nv) are the accelerations without it, R = (M^-1)_ij their response to forces on joints
         with dry friction. A joint that sticks under a steady load stands still; under one that

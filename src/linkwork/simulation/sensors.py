@@ -28,7 +28,8 @@ class Encoder:
     resolution   step between readings [rad, m]; 0: none. 2 pi / 4096 is a 12-bit encoder on the
                  joint
     noise        standard deviation of a position [rad, m];  velocity_noise: of a measured velocity
-    [rad/s, m/s] delay        age of a reading [s], a whole number of the law's periods
+                 [rad/s, m/s]
+    delay        age of a reading [s], a whole number of the law's periods
     seed         whole number, or one a run (...,): noise depends on seed, sample number and joint,
                  on nothing else
     velocity     "measured" (a tachometer), "difference" (of readings over a period), or "filtered":

@@ -1,7 +1,6 @@
 """Static balancing: numbers of springs and anchors that make actuators do the least at rest.
 
-    minimise  sum over poses p and actuators i of  (w_i F_i(x, p))^2      over the live variables x
-    within bounds
+    minimise  sum over poses p and actuators i of  (w_i F_i(x, p))^2      over the live variables x within bounds
 
 F comes from the static loads with loops; its derivatives by x are exact (automatic differentiation
 of the trace, in machine code), so the least-squares solver converges to rounding. A
@@ -80,8 +79,9 @@ def balance(
     """Best values of live variables for a set of poses at rest.
 
     robot      loaded with the variables live;  commands (poses, nc): where its motors and actuators
-    stand actuators  whose effort counts (all), with weights;  variables: which live ones may change
-    (all), with bounds [SI]
+               stand
+    actuators  whose effort counts (all), with weights;  variables: which live ones may change
+               (all), with bounds [SI]
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
     subject = subject_of(robot, "balance")

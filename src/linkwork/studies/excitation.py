@@ -1,8 +1,7 @@
 """Excitation: periodic motions that show the inertial parameters of a robot well,
 for identification.
 
-    q(t) = centre + sum over k = 1 .. H of  a_k sin(k w t) + b_k cos(k w t),      w = 2 pi /
-    duration
+    q(t) = centre + sum over k = 1 .. H of  a_k sin(k w t) + b_k cos(k w t),      w = 2 pi / duration
 
 with the coefficients chosen so that the regressor of the base parameters, columns of unit length,
 has a small condition number. At t = 0 the motion rests (v = a = 0) at its start; each joint is

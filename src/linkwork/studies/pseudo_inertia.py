@@ -57,8 +57,8 @@ def nearest_physical(
     """The parameters of physical bodies that fit best:
     phi (10 nb,) and the other unknowns (others,), not negative.
 
-        min |R (phi, x) - z|^2 + sum over bodies |L^-1 (P(phi_b) - P0) L^-T|^2 / belief^2,    P0 = L
-        L' so that L^-1 P(phi_b) L^-T >= SMALLEST 1,    x >= 0
+        min |R (phi, x) - z|^2 + sum over bodies |L^-1 (P(phi_b) - P0) L^-T|^2 / belief^2,    P0 = L L'
+        so that L^-1 P(phi_b) L^-T >= SMALLEST 1,    x >= 0
 
     R (k, 10 nb + others), z (k,)   the data, whitened: one standard deviation of the noise is 1
     described (nb, 10)              parameters of the description; what the data do not show stays

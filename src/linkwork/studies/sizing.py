@@ -1,8 +1,7 @@
 """Sizing: a motor behind a gear over a cycle, at every instant and in the long run.
 
-    w_m = n w                                                   the motor turns n times as fast as
-    its joint T_m = (J_m + J_g) n a + (T / n) eta^(-sign(T w))            rotor, and the load
-    through a gear that loses 1 - eta
+    w_m = n w                                                   the motor turns n times as fast as its joint
+    T_m = (J_m + J_g) n a + (T / n) eta^(-sign(T w))            rotor, and the load through a gear that loses 1 - eta
 
 A motor serves a duty if its torque-speed curve is above T_m at every instant, its thermal limit
 above T_m in the long run, and the load's inertia seen through the gear, J / n^2, is no more than a

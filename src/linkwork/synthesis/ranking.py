@@ -47,7 +47,8 @@ def rank(
     transmission   smallest transmission angle between the positions (without a task: over the
                    cycle) [rad]
     size           extent of all points [m];  ratio: longest over shortest distance of two pins of
-    one body region         how far ground pivots are outside `region` (xmin, ymin, xmax, ymax) [m]
+                   one body
+    region         how far ground pivots are outside `region` (xmin, ymin, xmax, ymax) [m]
     torque         largest speed of the tracer over the driver's at the positions [m/rad], the
                    torque for a unit force
     sensitivity    largest movement of the tracer for a unit error of a dimension [m/m]

@@ -6,8 +6,7 @@ angle between them stays the same. A leg is a point b of the ground and a point 
 (at position 1): their distance stays.
 
     g' (R_j - I) w = 0                                                        j = 2 .. 5,   6 solutions
-    (d_j + R_j p - b)^2 = (p - b)^2,  d_j + R_j p the moved point             j = 2 .. 7,  20
-    solutions
+    (d_j + R_j p - b)^2 = (p - b)^2,  d_j + R_j p the moved point             j = 2 .. 7,  20 solutions
 
 Both are bilinear (bilinear.py). Two spherical dyads make a spherical four-bar; five legs leave a
 body one freedom.

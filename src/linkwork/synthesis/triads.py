@@ -1,7 +1,6 @@
 """Triads: three links that carry a body exactly through 2 to 7 positions.
 
-    W (exp(i alpha_j) - 1) + V (exp(i beta_j) - 1) + Z (exp(i gamma_j) - 1) = d_j          j = 2 ..
-    n
+    W (exp(i alpha_j) - 1) + V (exp(i beta_j) - 1) + Z (exp(i gamma_j) - 1) = d_j          j = 2 .. n
 
 alpha_j turns the grounded link, beta_j (unknown) the middle one, gamma_j the body. Up to four
 positions this is linear; five and six go through the compatibility linkage, seven through all 17

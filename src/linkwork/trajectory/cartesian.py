@@ -196,7 +196,7 @@ def lines(
     their inverse kinematics runs side by side.
 
     batch   of what `line` takes as poses;  q0 (nq,) for all, or (len(batch), nq);  the rest as for
-    `line`
+            `line`
     """
     return _lines(
         "lines", robot, frame, list(batch), speed, acceleration, **_known("lines", options)

@@ -40,9 +40,9 @@ class TimeLaw(Motion):
     t, speed      (..., points): time [s] and ds/dt there
     acceleration  (..., points - 1): d2s/dt2, constant on each interval
     middle        (points - 1,) middles of the intervals;  torque (..., points - 1, nv) there
-    [N m, N] saturation    (..., points - 1, rows): share of each limit that is used, 1 at the
-                           limit; rows: joints' torques, then
-                  accelerations where they are limited
+                  [N m, N]
+    saturation    (..., points - 1, rows): share of each limit that is used, 1 at the limit; rows:
+                  joints' torques, then accelerations where they are limited
     worst         the largest share of any limit found by replaying the motion inside the intervals
     """
 
@@ -136,7 +136,8 @@ def minimum_time(
                          description
     velocity_limits      (nv,) [rad/s, m/s]; None: the velocities of the description;  np.inf: none
     acceleration_limits  (nv,) [rad/s^2, m/s^2]; None: those of the description, where it has any;
-    np.inf: none payload              a batch of payloads is timed in one call
+                         np.inf: none
+    payload              a batch of payloads is timed in one call
     points               of the grid on s; doubling them makes the duration about three times as
                          exact
     start_speed, end_speed   ds/dt at the ends

@@ -34,7 +34,8 @@ def draw_picture(
     """The robot at q (nq,) with its shapes, shaded, on flat axes of matplotlib.
 
     ghosts   (n, nq): other configurations, pale and behind;  paths: (n, 3) lines;  points: (3,)
-    marked by red balls [m] view     azimuth and elevation [deg] of the eye;  size [pixel]
+             marked by red balls [m]
+    view     azimuth and elevation [deg] of the eye;  size [pixel]
     """
     look = Look.of(robot, np.asarray(q, dtype=float))
     parts = [look.mesh(postures(robot, q), 0)]

@@ -90,8 +90,7 @@ def segment_box(p: SX, u: SX, h: SX) -> SX:
     """The parameter t in [0, 1] at which p + t u is nearest to the box of half sizes h about the
     origin.
 
-        f(t) = sum_i max(|p_i + t u_i| - h_i, 0)^2,      f'(t) / 2 = sum_i u_i
-        (x_i - clamp(x_i, -h_i, h_i))
+        f(t) = sum_i max(|p_i + t u_i| - h_i, 0)^2,      f'(t) / 2 = sum_i u_i (x_i - clamp(x_i, -h_i, h_i))
 
     f is convex, f' rises along straight pieces with breaks where x_i = +-h_i. Between the last
     break with f' <= 0 and the first with f' >= 0 it is one straight line. Where it is zero on a

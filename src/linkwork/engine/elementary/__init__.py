@@ -3,8 +3,7 @@ the same bits at every width.
 
     emit(builder, "tanh", x)                          the value of one function
     emit(builder, "sincos", x)                        two values from one reduction
-    emit_together(builder, "sincos", [(x,), (y,)])    several at once, which then share the test for
-    rare arguments
+    emit_together(builder, "sincos", [(x,), (y,)])    several at once, which then share the test for rare arguments
 
 Zeros, denormals, infinities, NaN and huge arguments give what C99 asks for. The largest errors
 found, in units in the last place, among some 10^7 arguments of every magnitude and beside every

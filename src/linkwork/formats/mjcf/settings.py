@@ -23,9 +23,9 @@ class CompilerSettings:
     mesh_folder        where mesh files lie, seen from the file; strip_path drops folders from their
                        names
     inertia_from_geoms "auto" (where no <inertial> stands), "true" or "false", from geoms of
-    `groups` only least_mass, least_inertia, total_mass   boundmass, boundinertia and settotalmass
-    (0: not used) balance            principal moments that break A + B >= C are replaced by their
-                                     mean
+                       `groups` only
+    least_mass, least_inertia, total_mass   boundmass, boundinertia and settotalmass (0: not used)
+    balance            principal moments that break A + B >= C are replaced by their mean
     fit_box            geoms fitted to a mesh take its bounding box, not its inertia box
 
     `fusestatic` and `discardvisual` change nothing here: bodies stay bodies, and mass is inferred
