@@ -52,6 +52,7 @@ MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 LAYERS = (
     {
         "arguments",
+        "blame",
         "deadlines",
         "doors",
         "errors",
@@ -84,7 +85,10 @@ BESIDE = {
     ("peers", "errors"),
     ("deadlines", "arguments"),
     ("deadlines", "errors"),
+    ("blame", "arguments"),
+    ("blame", "errors"),
     ("doors", "arguments"),
+    ("doors", "blame"),
     ("doors", "errors"),
     ("doors", "interrupts"),
     ("poses", "errors"),
