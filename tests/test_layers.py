@@ -68,7 +68,7 @@ LAYERS = (
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats", "looks", "results"},
     set(MAY_IMPORT),
-    {"robot", "mechanism_methods", "library"},
+    {"robot", "inverse_methods", "mechanism_methods", "library"},
     {"cli", "view", "reproduce", "__main__"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -101,6 +101,7 @@ BESIDE = {
     ("quantities", "results"),
     ("configurations", "results"),
     ("library", "robot"),
+    ("robot", "inverse_methods"),
     ("robot", "mechanism_methods"),
     ("__main__", "cli"),
     *(("cli", "view"), ("cli", "reproduce"), ("reproduce", "view")),

@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
-from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.arguments import as_doubles, choice, flag, number
 from linkwork.doors import with_door
-from linkwork.errors import InvalidInput, UnknownName, listed
-from linkwork.foreign_poses import is_rotation
+from linkwork.errors import UnknownName, listed
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
+from linkwork.inverse_methods import InverseMethods
 from linkwork.kernel_counts import Kernels
 from linkwork.looks import Looks
 from linkwork.mechanism_methods import MechanismMethods
-from linkwork.model import Model, Placement, edit
+from linkwork.model import Model, edit
+from linkwork.model.mounting import mounting
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
 from linkwork.model.validation import sound
 from linkwork.peers import NAMES, OtherName, with_other_names
-from linkwork.poses import pose
 from linkwork.quantities.functions import named_function
 from linkwork.quantities.methods import QuantityMethods
 from linkwork.results import JointLimits
@@ -37,12 +36,6 @@ from linkwork.subject import Subject
 if TYPE_CHECKING:
     from linkwork.actuation.motions import Motions
     from linkwork.formats.dh import DHTable
-    from linkwork.inverse.analytic import Solutions
-    from linkwork.inverse.barriers import Barrier
-    from linkwork.inverse.result import InverseKinematics
-    from linkwork.inverse.singularity import Singularity
-    from linkwork.inverse.targets import Goal
-    from linkwork.inverse.tasks import Task
     from linkwork.studies.bounds import ChristoffelBounds
     from linkwork.synthesis.linkage import Linkage
     from linkwork.synthesis.spatial import FiveLegs, SphericalFourBar
@@ -51,7 +44,7 @@ if TYPE_CHECKING:
 
 @with_other_names
 @functools.partial(with_door, methods=True)
-class Robot(QuantityMethods, Looks, MechanismMethods):
+class Robot(QuantityMethods, InverseMethods, Looks, MechanismMethods):
     """A robot: described once, every quantity about it is one call,
     for one configuration or for a million.
 
@@ -240,7 +233,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         90), degrees=True))
         """
         return self._edited(
-            edit.with_frame, name=name, body=body, placement=_placement(xyz, rotation)
+            edit.with_frame, name=name, body=body, placement=mounting(xyz, rotation)
         )
 
     def with_base(
@@ -248,7 +241,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     ) -> Robot:
         """The robot placed elsewhere in the world, or on a floating joint; xyz may be a whole
         pose."""
-        return self._edited(edit.with_base, placement=_placement(xyz, rotation), floating=floating)
+        return self._edited(edit.with_base, placement=mounting(xyz, rotation), floating=floating)
 
     def with_gravity(self, gravity: Sequence[float]) -> Robot:
         """The robot under another gravity vector in world axes [m/s^2]."""
@@ -275,7 +268,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     ) -> Robot:
         """This robot with another one mounted on a body or frame, at a position or pose;
         its names get the prefix."""
-        placement = _placement(xyz, rotation)
+        placement = mounting(xyz, rotation)
         return self._edited(
             edit.attach, other=other.model, frame=frame, prefix=prefix, placement=placement
         )
@@ -302,80 +295,6 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         """
         return self._edited(
             edit.with_parameters, **configurations.parameter_changes(self.subject, parameters)
-        )
-
-    # inverse kinematics
-
-    def singularity(
-        self,
-        q: ArrayLike,
-        frame: str,
-        length: float | None = None,
-        thresholds: Mapping[str, float] | None = None,
-        time_limit: float | None = None,
-    ) -> Singularity:
-        """How near configurations are to singular for a frame, and what is lost there.
-        See inverse/singularity.py."""
-        from linkwork.inverse import singularity as singularities
-
-        return singularities.singularity(self.subject, q, frame, length, thresholds, time_limit)
-
-    def inverse_kinematics_all(
-        self,
-        target: ArrayLike,
-        frame: str,
-        q0: ArrayLike | None = None,
-        free: ArrayLike | None = None,
-    ) -> Solutions:
-        """Every configuration that brings a frame to a target,
-        where the robot's axes have closed forms (lw.classify).
-
-        target: poses (..., 4, 4), for chains of two or three joints also positions (..., 3). q0
-        (nq,) or (..., nq) pins what a solution leaves free; free (k,): values of the free parameter
-        of a seven-axis arm (its meaning is solutions.free_name; by default that of q0). See
-        inverse/analytic.
-        """
-        from linkwork.inverse.analytic.solve import inverse_kinematics_all as all_solutions
-
-        return all_solutions(self.subject, target, frame, q0, free)
-
-    def inverse_kinematics(
-        self,
-        target: ArrayLike | Sequence[ArrayLike],
-        frame: str | Goal | Sequence[str | Goal],
-        q0: ArrayLike | None = None,
-        method: str = "auto",
-        **options: Any,
-    ) -> InverseKinematics:
-        """Configurations that bring a frame to its target: (..., 4, 4), or positions (..., 3).
-        See inverse/solve.py.
-
-        Several frames at once take a list of targets. q0: where to start. Methods: "auto",
-        "numeric", "analytic", "recursive", "pseudo_inverse"; each lists its options there
-        (task, axes, limits, tolerance, prefer, track, ...), and all have time_limit [s].
-        """
-        from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
-
-        return solve_inverse_kinematics(self.subject, target, frame, q0, method, options)
-
-    def differential_inverse_kinematics(
-        self,
-        q: ArrayLike,
-        tasks: Sequence[Task],
-        dt: float,
-        v: ArrayLike | None = None,
-        limits: bool | tuple[ArrayLike, ArrayLike] = True,
-        acceleration: ArrayLike | None = None,
-        constraints: Sequence[Task] = (),
-        damping: float = 1e-12,
-        barriers: Sequence[Barrier] = (),
-    ) -> np.ndarray:
-        """The joint velocity (..., nv) that does best for weighted tasks within limits.
-        See inverse/differential.py."""
-        from linkwork.inverse.differential import differential_inverse_kinematics as solve_tasks
-
-        return solve_tasks(
-            self.subject, q, tasks, dt, v, limits, acceleration, constraints, damping, barriers
         )
 
     # parameters of the dynamics
@@ -471,28 +390,6 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         if parametric is not None:
             parametric = Edited(parametric, apply, f"{function.__name__} {arguments!r}")
         return Robot(apply(self.model), parametric, self.subject.live)
-
-
-def _placement(xyz: Any, rotation: Any) -> Placement:
-    """From a position and a rotation matrix, or from whatever `lw.pose` takes as a whole pose."""
-    from linkwork.model.rotation import from_matrix
-
-    position = pose(xyz) if is_rotation(xyz) else as_doubles(xyz, "xyz")
-    if position.shape == (4, 4) and rotation is None:
-        T = pose(position)
-        return Placement(from_matrix(T[:3, :3].tolist()), tuple(T[:3, 3].tolist()))
-    if position.shape != (3,) or not np.isfinite(position).all():
-        raise InvalidInput(
-            f"xyz is {xyz!r}, expected three finite numbers [m], or a pose: lw.pose(xyz, rpy=...)"
-        )
-    if rotation is None:
-        return Placement(position=tuple(position.tolist()))
-    turn = as_doubles(rotation, "rotation")
-    if turn.shape != (3, 3):
-        raise InvalidInput(
-            f"rotation has shape {turn.shape}, expected (3, 3); angles: xyz=lw.pose(xyz, rpy=...)"
-        )
-    return Placement(from_matrix(turn.tolist()), tuple(position.tolist()))
 
 
 def _known_quantity(name: str) -> str:
