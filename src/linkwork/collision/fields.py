@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles, finite, number
 from linkwork.collision.placing import length
-from linkwork.collision.shapes import _points, _set
+from linkwork.collision.shape_values import points_of, settle
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.placement import Placement
 from linkwork.results import short_repr
@@ -38,9 +38,9 @@ class Cloud:
                 f"{MOST_POINTS}; "
                 "thin it out first, for example one point a cell of the resolution you need"
             )
-        _set(
+        settle(
             self,
-            points=_points(self.points, "Cloud: points", least=1),
+            points=points_of(self.points, "Cloud: points", least=1),
             radius=length(self.radius, "Cloud: radius"),
         )
 
@@ -104,7 +104,7 @@ class HeightField:
         a, b, c = finite(self.origin, (3,), "HeightField: origin").tolist()
         heights = heights.copy()
         heights.flags.writeable = False
-        _set(self, heights=heights, cell=(x, y), origin=(a, b, c))
+        settle(self, heights=heights, cell=(x, y), origin=(a, b, c))
 
     def moved(self, T: Placement) -> HeightField:
         """Moved without turning: a height field stands upright."""

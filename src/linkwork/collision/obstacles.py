@@ -11,15 +11,8 @@ from typing import Any, TypeAlias
 from linkwork.arguments import as_doubles
 from linkwork.collision.fields import Cloud, HeightField
 from linkwork.collision.placing import Pose, placed
-from linkwork.collision.shapes import (
-    SHAPES,
-    Capsule,
-    HalfSpace,
-    Shape,
-    Sphere,
-    TaperedCapsule,
-    like,
-)
+from linkwork.collision.shape_values import like
+from linkwork.collision.shapes import SHAPES, Capsule, HalfSpace, Shape, Sphere, TaperedCapsule
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean, listed
 from linkwork.model.placement import Placement
 

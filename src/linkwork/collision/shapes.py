@@ -9,20 +9,28 @@ only.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, number, shown
+from linkwork.arguments import as_doubles, number
 from linkwork.collision.placing import Pose, length, placed, vector
+from linkwork.collision.pointed import Pointed
+from linkwork.collision.shape_values import (
+    grown_length,
+    like,
+    middle,
+    points_of,
+    settle,
+    shifted_point,
+)
 from linkwork.errors import InvalidInput
 from linkwork.formats.mesh_file import read_mesh
-from linkwork.model.number import ZERO, Vector
+from linkwork.model.number import Vector
 from linkwork.model.placement import HERE, Placement
 from linkwork.results import short_repr
 
@@ -52,12 +60,12 @@ class _Ended(_Plain):
 
     def _set_ends(self, who: str, **radii: float) -> None:
         ends = {key: vector(getattr(self, key), f"{who}: {key}") for key in ("start", "end")}
-        _set(
+        settle(
             self, **ends, **{key: length(radius, f"{who}: {key}") for key, radius in radii.items()}
         )
 
     def shifted(self, by: Vector) -> Self:
-        return like(self, start=_sum(self.start, by), end=_sum(self.end, by))
+        return like(self, start=shifted_point(self.start, by), end=shifted_point(self.end, by))
 
     def moved(self, T: Placement) -> Self:
         return replace(self, start=T.at(self.start), end=T.at(self.end))  # type: ignore[type-var]
@@ -73,7 +81,7 @@ class Sphere(_Plain):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        _set(
+        settle(
             self,
             center=vector(self.center, "Sphere: center"),
             radius=length(self.radius, "Sphere: radius"),
@@ -83,13 +91,13 @@ class Sphere(_Plain):
         return [*self.center, self.radius]
 
     def shifted(self, by: Vector) -> Sphere:
-        return like(self, center=_sum(self.center, by))
+        return like(self, center=shifted_point(self.center, by))
 
     def moved(self, T: Placement) -> Sphere:
         return replace(self, center=T.at(self.center))
 
     def grown(self, by: float) -> Sphere:
-        return replace(self, radius=_more(self.radius, by, "Sphere"))
+        return replace(self, radius=grown_length(self.radius, by, "Sphere"))
 
     def ball(self) -> tuple[Vector, float]:
         return self.center, self.radius
@@ -113,10 +121,10 @@ class Capsule(_Ended):
         return [*self.start, *self.end, self.radius]
 
     def grown(self, by: float) -> Capsule:
-        return replace(self, radius=_more(self.radius, by, "Capsule"))
+        return replace(self, radius=grown_length(self.radius, by, "Capsule"))
 
     def ball(self) -> tuple[Vector, float]:
-        return _middle(self.start, self.end), 0.5 * math.dist(self.start, self.end) + self.radius
+        return middle(self.start, self.end), 0.5 * math.dist(self.start, self.end) + self.radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +146,14 @@ class TaperedCapsule(_Ended):
 
     def grown(self, by: float) -> TaperedCapsule:
         start, end = (
-            _more(radius, by, "TaperedCapsule") for radius in (self.start_radius, self.end_radius)
+            grown_length(radius, by, "TaperedCapsule")
+            for radius in (self.start_radius, self.end_radius)
         )
         return replace(self, start_radius=start, end_radius=end)
 
     def ball(self) -> tuple[Vector, float]:
         half = 0.5 * math.dist(self.start, self.end)
-        return _middle(self.start, self.end), half + max(self.start_radius, self.end_radius)
+        return middle(self.start, self.end), half + max(self.start_radius, self.end_radius)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +169,7 @@ class Box(_Plain):
         size = vector(self.size, "Box: size")
         if min(size) < 0.0:
             raise InvalidInput(f"Box: size is {list(size)}, expected no negative length")
-        _set(self, size=size, pose=placed(self.pose, "Box"))
+        settle(self, size=size, pose=placed(self.pose, "Box"))
 
     def numbers(self) -> list[float]:
         (a, b, c), (d, e, f), (g, h, i) = self.pose.rotation
@@ -168,13 +177,13 @@ class Box(_Plain):
         return [*self.pose.position, a, b, c, d, e, f, g, h, i, 0.5 * x, 0.5 * y, 0.5 * z]
 
     def shifted(self, by: Vector) -> Box:
-        return like(self, pose=Placement(self.pose.rotation, _sum(self.pose.position, by)))
+        return like(self, pose=Placement(self.pose.rotation, shifted_point(self.pose.position, by)))
 
     def moved(self, T: Placement) -> Box:
         return replace(self, pose=T @ self.pose)
 
     def grown(self, by: float) -> Box:
-        x, y, z = (_more(side, 2.0 * by, "Box") for side in self.size)
+        x, y, z = (grown_length(side, 2.0 * by, "Box") for side in self.size)
         return replace(self, size=(x, y, z))
 
     def ball(self) -> tuple[Vector, float]:
@@ -196,7 +205,7 @@ class HalfSpace(_Plain):
         size = np.linalg.norm(n)
         if not size > 0.0:
             raise InvalidInput("HalfSpace: normal is [0, 0, 0], expected a direction")
-        _set(
+        settle(
             self, normal=tuple((n / size).tolist()), offset=number(self.offset, "HalfSpace: offset")
         )
 
@@ -233,7 +242,7 @@ class Cylinder(_Plain):
         sizes = {
             key: length(getattr(self, key), f"Cylinder: {key}") for key in ("radius", "length")
         }
-        _set(self, **sizes, pose=placed(self.pose, "Cylinder"))
+        settle(self, **sizes, pose=placed(self.pose, "Cylinder"))
 
     @property
     def axis(self) -> Vector:
@@ -244,89 +253,23 @@ class Cylinder(_Plain):
         return [*self.pose.position, *self.axis, self.radius, 0.5 * self.length]
 
     def shifted(self, by: Vector) -> Cylinder:
-        return like(self, pose=Placement(self.pose.rotation, _sum(self.pose.position, by)))
+        return like(self, pose=Placement(self.pose.rotation, shifted_point(self.pose.position, by)))
 
     def moved(self, T: Placement) -> Cylinder:
         return replace(self, pose=T @ self.pose)
 
     def grown(self, by: float) -> Cylinder:
-        radius, height = (
-            _more(self.radius, by, "Cylinder"),
-            _more(self.length, 2.0 * by, "Cylinder"),
-        )
+        radius = grown_length(self.radius, by, "Cylinder")
+        height = grown_length(self.length, 2.0 * by, "Cylinder")
         return replace(self, radius=radius, length=height)
 
     def ball(self) -> tuple[Vector, float]:
         return self.pose.position, math.hypot(self.radius, 0.5 * self.length)
 
 
-class _Triangles:
-    """What shapes made of points have together: compared by content, grown by a margin around
-    them."""
-
-    __slots__ = ()
-    vertices: Any
-    pose: Any
-    margin: Any
-    name: Any
-    _content: bytes | None
-    _ball: tuple[Vector, float] | None
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is type(self)
-            and isinstance(other, _Triangles)
-            and self._key() == other._key()
-        )
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[Any, ...]:
-        return self.content(), self.pose, self.margin, self.name
-
-    def content(self) -> bytes:
-        """What the points and triangles are, as a digest that is computed once."""
-        if self._content is None:
-            arrays = (getattr(self, key) for key in ("vertices", "faces") if hasattr(self, key))
-            digest = b"".join(hashlib.sha256(array.data).digest() for array in arrays)
-            object.__setattr__(self, "_content", digest)
-        assert self._content is not None
-        return self._content
-
-    def corners(self) -> np.ndarray:
-        """The vertices (n, 3) that count, in axes of the pose."""
-        return self.vertices
-
-    def world(self) -> np.ndarray:
-        """The vertices (n, 3) in the axes in which the shape is placed."""
-        R, p = np.array(self.pose.rotation), np.array(self.pose.position)
-        return self.vertices @ R.T + p
-
-    def moved(self, T: Placement) -> Any:
-        return like(self, pose=T @ self.pose)
-
-    def shifted(self, by: Vector) -> Any:
-        return self.moved(Placement(position=_sum(ZERO, by)))
-
-    def grown(self, by: float) -> Any:
-        return replace(self, margin=_more(self.margin, by, type(self).__name__))  # type: ignore[type-var]
-
-    def ball(self) -> tuple[Vector, float]:
-        """Around the points, in axes of the pose computed once: a mesh that moves keeps it."""
-        if self._ball is None:
-            corners = self.corners()
-            middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-            x, y, z = middle.tolist()
-            radius = float(np.linalg.norm(corners - middle, axis=1).max())
-            object.__setattr__(self, "_ball", ((x, y, z), radius))
-        assert self._ball is not None
-        return self.pose.at(self._ball[0]), self._ball[1] + self.margin
-
-
 @short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class Convex(_Triangles):
+class Convex(Pointed):
     """The convex hull of points `vertices` (n, 3) in axes of its pose, grown by `margin` [m]."""
 
     kind: ClassVar[str] = "convex"
@@ -338,8 +281,8 @@ class Convex(_Triangles):
     _ball: tuple[Vector, float] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        points = _points(self.vertices, "Convex: vertices", least=1)
-        _set(
+        points = points_of(self.vertices, "Convex: vertices", least=1)
+        settle(
             self,
             vertices=points,
             pose=placed(self.pose, "Convex"),
@@ -349,7 +292,7 @@ class Convex(_Triangles):
 
 @short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class Mesh(_Triangles):
+class Mesh(Pointed):
     """The surface of triangles: `vertices` (n, 3), `faces` (m, 3) indices into them,
     grown by `margin` [m]."""
 
@@ -364,7 +307,7 @@ class Mesh(_Triangles):
     _ball: tuple[Vector, float] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        points = _points(self.vertices, "Mesh: vertices", least=3)
+        points = points_of(self.vertices, "Mesh: vertices", least=3)
         faces = np.asarray(self.faces)
         if faces.dtype.kind not in "iu" or faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):
             raise InvalidInput(
@@ -381,7 +324,7 @@ class Mesh(_Triangles):
         faces = np.ascontiguousarray(faces, dtype=np.int64)
         faces.flags.writeable = False
         pose, margin = placed(self.pose, "Mesh"), length(self.margin, "Mesh: margin")
-        _set(self, vertices=points, faces=faces, pose=pose, margin=margin)
+        settle(self, vertices=points, faces=faces, pose=pose, margin=margin)
 
     def corners(self) -> np.ndarray:
         """Those that a triangle names."""
@@ -416,57 +359,3 @@ class Mesh(_Triangles):
 Shape: TypeAlias = Sphere | Capsule | TaperedCapsule | Box | HalfSpace | Cylinder | Convex | Mesh
 PRIMITIVES = (Sphere, Capsule, TaperedCapsule, Box, HalfSpace, Cylinder)
 SHAPES = (*PRIMITIVES, Convex, Mesh)
-
-
-def _points(x: Any, who: str, least: int) -> np.ndarray:
-    """Points (n, 3), a copy that nobody writes to."""
-    points = as_doubles(x, who)
-    if points.ndim != 2 or points.shape[1] != 3 or len(points) < least:
-        some = f", at least {least} of them" if least > 1 or not len(points) else ""
-        raise InvalidInput(f"{who} has shape {points.shape}, expected (n, 3){some}")
-    if not np.isfinite(points).all():
-        raise InvalidInput(f"{who} is not finite")
-    points = points.copy()
-    points.flags.writeable = False
-    return points
-
-
-def _more(size: float, by: float, who: str) -> float:
-    """A length grown by a padding, which may shrink it down to nothing."""
-    if size + by < 0.0:
-        raise InvalidInput(
-            f"{who}: a padding of {by:g} m shrinks a length of {size:g} m below zero"
-        )
-    return size + by
-
-
-def _middle(a: Vector, b: Vector) -> Vector:
-    return 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])
-
-
-def _sum(a: Vector, b: Vector) -> Vector:
-    x, y, z = b
-    if not math.isfinite(x + y + z):
-        raise InvalidInput(f"shifted: by is {shown(b)}, expected three finite numbers")
-    return a[0] + x, a[1] + y, a[2] + z
-
-
-_Shape = TypeVar("_Shape")
-
-
-def like(shape: _Shape, **changes: Any) -> _Shape:
-    """A copy with other values that need no check:
-    an obstacle that is dragged must not wait for them."""
-    made = object.__new__(type(shape))
-    for key in shape.__slots__:  # type: ignore[attr-defined]
-        object.__setattr__(made, key, changes[key] if key in changes else getattr(shape, key))
-    return made
-
-
-def _set(shape: Any, **values: Any) -> None:
-    """The checked values in the place of what came; dataclasses are frozen for everybody else."""
-    name = shape.name
-    if name is not None and (not isinstance(name, str) or not name):
-        raise InvalidInput(f"{type(shape).__name__}: name is {name!r}, expected a name or None")
-    for key, value in values.items():
-        object.__setattr__(shape, key, value)
