@@ -11,6 +11,7 @@ import casadi
 import numpy as np
 import pytest
 
+from linkwork import doors
 from linkwork.doors import door
 from linkwork.errors import InvalidInput
 from linkwork.interrupts import heard, wait_until
@@ -71,6 +72,31 @@ def test_a_door_does_not_blame_an_argument_for_an_interrupt():
     for _ in range(4):
         with pytest.raises(KeyboardInterrupt):
             interrupted(door(public, "public"), 1.0)
+
+
+def test_a_door_listens_to_what_may_take_its_time(monkeypatch):
+    now, listened = [0.0], []
+    monkeypatch.setattr(doors, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(doors, "heard", lambda call, *args: listened.append(args) or call(*args))
+
+    def work(seconds: float) -> None:
+        now[0] += seconds
+
+    public = door(work, "work")
+    for seconds, listens in (
+        (2.0, True),  # the first call
+        (0.0, True),  # the one before took its time
+        (0.0, False),
+        (2.0, False),  # nobody could know
+        (0.0, True),
+        (0.0, False),
+    ):
+        before = len(listened)
+        public(seconds)
+        assert (len(listened) > before) is listens
+    now[0] += 2 * doors.UNHEARD
+    public(0.0)
+    assert len(listened) == 4
 
 
 def test_who_cleans_up_is_not_interrupted_again():

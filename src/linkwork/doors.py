@@ -32,8 +32,11 @@ Flags = tuple[tuple[str, int], ...]
 one that has no place stands behind all that can come."""
 MARK = "__linkwork_door__"
 _FLOATS = frozenset({float, np.float64, np.float32, np.float16})
-QUICK = 1e-3
-"""Seconds; a call that took less the last time has no interrupt to remember."""
+QUICK, UNHEARD = 1e-3, 0.1
+"""Seconds: a call that took less than the first has no interrupt to remember,
+nor have those that begin within the second after it: a handler of signals costs microseconds."""
+_NOWHERE = (sys.maxsize, sys.maxsize)
+"""The places of single numbers of a function that takes none."""
 _NO_SINGLE_NUMBER = frozenset(
     "str bool int None ArrayLike np.ndarray Mapping Path RobotLike Obstacles Around Values "
     "Variables Forces Payloads".split()
@@ -42,7 +45,7 @@ _NO_SINGLE_NUMBER = frozenset(
 or whose numbers are asked for inside."""
 DIRECT = "__linkwork_direct__"
 """Attribute of a class whose methods refuse arguments in machine code, or are called by a solver in
-every step: a door would cost more than they do."""
+every step: a door would cost more than they do. Its making has the quickest one."""
 
 
 def open_doors(room: str) -> None:
@@ -89,7 +92,8 @@ def with_door(kind: Kind, methods: bool = False) -> Kind:
     if isinstance(making, types.FunctionType) and not hasattr(making, MARK):
         # else it only stores
         if hasattr(kind, "__post_init__") or making.__code__.co_filename != "<string>":
-            kind.__init__ = door(making, kind.__name__, numbers=False)  # type: ignore[misc]
+            made = direct_door if DIRECT in vars(kind) else functools.partial(door, numbers=False)
+            kind.__init__ = made(making, kind.__name__)  # type: ignore[misc]
     for name, value in list(vars(kind).items()) if methods else ():
         if (
             isinstance(value, types.FunctionType)
@@ -113,15 +117,14 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
     """
 
     flags = _flags(function)
-    # what took no time the last time is not listened to: a handler of signals costs microseconds
-    is_quick = False
+    quick_until = 0.0
     # places of single numbers: all, until the first call has read the annotations
-    first, last = 0, sys.maxsize if numbers else 0
+    first, last = (0, sys.maxsize) if numbers else _NOWHERE
 
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> Any:
-        nonlocal is_quick, first, last
-        if last:
+        nonlocal quick_until, first, last
+        if len(args) > first:
             for value in args[first:last]:
                 if value.__class__ in _FLOATS and value != value:
                     raise _no_number(function, who, args, options)
@@ -133,20 +136,39 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
             _check_flags(flags, who, args, options)
         began = perf_counter()
         try:
-            if is_quick:
-                result = function(*args, **options)
-                if perf_counter() - began >= QUICK:
-                    is_quick = False
-            else:
-                result = heard(function, *args, **options)
-                is_quick = perf_counter() - began < QUICK
-                first, last = _single_numbers(function) if numbers else (0, 0)
+            if began < quick_until:
+                return function(*args, **options)
+            result = heard(function, *args, **options)
+            ended = perf_counter()
+            quick_until = ended + UNHEARD if ended - began < QUICK else 0.0
+            if numbers:
+                first, last = _single_numbers(function)
             return result
         except (LinkworkError, KeyboardInterrupt):
-            is_quick = False
+            quick_until = 0.0
             raise
         except Exception as error:
-            is_quick = False
+            quick_until = 0.0
+            told = blamed(function, who, args, options, error)
+            if told is None:
+                raise
+            raise told from error
+
+    setattr(guarded, MARK, True)
+    return guarded
+
+
+def direct_door(function: Callable[..., Any], who: str) -> Callable[..., Any]:
+    """The same around what asks for its numbers itself and takes no time: nothing is looked at
+    before, and nothing listened to."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except LinkworkError:
+            raise
+        except Exception as error:
             told = blamed(function, who, args, options, error)
             if told is None:
                 raise
@@ -167,7 +189,7 @@ def _single_numbers(function: Callable[..., Any]) -> tuple[int, int]:
         words = set(re.findall(r"[\w.]+", str(argument.annotation)))
         if argument.name not in ("self", "cls") and not words <= _NO_SINGLE_NUMBER:
             places.append(place)
-    return (places[0], places[-1] + 1) if places else (0, 0)
+    return (places[0], places[-1] + 1) if places else _NOWHERE
 
 
 def _no_number(

@@ -102,7 +102,8 @@ class FrameTask(_PoseTask):
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        _named("frame task", self.frame)
+        if type(self.frame) is not str:
+            _named("frame task", self.frame)
 
     @property
     def key(self) -> tuple:
