@@ -13,6 +13,9 @@ from linkwork.foreign_poses import matrix_of
 
 MOST_AXES = 32
 """Axes that an array may have: what numpy's own broadcasting can do."""
+_DOUBLE = np.dtype(np.float64)
+_FEW = 32
+"""Numbers of which Python knows sooner than numpy whether all are finite."""
 
 
 def as_doubles(x: Any, who: str) -> np.ndarray:
@@ -21,6 +24,10 @@ def as_doubles(x: Any, who: str) -> np.ndarray:
 
     Poses of other libraries are their matrices (foreign_poses.py), alone or in lists.
     """
+    if type(x) is float:
+        return np.array(x)
+    if type(x) is np.ndarray and x.dtype is _DOUBLE and 0 < x.ndim <= MOST_AXES:
+        return np.ascontiguousarray(x)
     try:
         array = np.asarray(matrix_of(x))
     except LinkworkError as error:
@@ -43,10 +50,17 @@ def as_doubles(x: Any, who: str) -> np.ndarray:
     )
 
 
+def are_finite(array: np.ndarray) -> bool:
+    """Whether no number of an array is infinite or nan."""
+    if array.size <= _FEW:
+        return all(map(math.isfinite, array.ravel().tolist()))
+    return bool(np.isfinite(array).all())
+
+
 def finite_doubles(x: Any, who: str) -> np.ndarray:
     """Anything array-like as finite float64 numbers of whatever shape."""
     array = as_doubles(x, who)
-    if not np.isfinite(array).all():
+    if not are_finite(array):
         raise InvalidInput(
             f"{who} contains {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers"
         )
@@ -58,7 +72,7 @@ def finite(x: Any, shape: tuple[int, ...], who: str) -> np.ndarray:
     array = as_doubles(x, who)
     if array.shape != shape:
         raise InvalidInput(f"{who} has shape {array.shape}, expected {shape}")
-    if not np.isfinite(array).all():
+    if not are_finite(array):
         raise InvalidInput(f"{who} is {array.tolist()}, expected finite numbers")
     return array
 
@@ -70,7 +84,7 @@ def finite_rows(x: Any, n: int, who: str, why: str = "") -> np.ndarray:
         raise InvalidInput(
             f"{who} has shape {array.shape}, expected (..., {n}){f': {why}' if why else ''}"
         )
-    if not np.isfinite(array).all():
+    if not are_finite(array):
         raise InvalidInput(f"{who} is not finite")
     return array
 

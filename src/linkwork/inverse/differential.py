@@ -214,8 +214,9 @@ class TaskStack:
         self.numbers = np.concatenate([task.numbers(subject) for task in tasks])
         costs = [task.costs(subject) for task in tasks]
         self.costs = np.concatenate(costs)
-        self.gains = np.repeat([task.gain for task in tasks], [len(c) for c in costs])
-        self.dampings = np.repeat([task.damping for task in tasks], [len(c) for c in costs])
+        sizes = [len(c) for c in costs]
+        self.gains = np.array([task.gain for task in tasks]).repeat(sizes)
+        self.dampings = np.array([task.damping for task in tasks]).repeat(sizes)
         self.call = _kernel_of(subject, tasks)
 
     def towards(self, tasks: tuple[Task, ...]) -> TaskStack:

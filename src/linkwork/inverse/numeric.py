@@ -324,16 +324,16 @@ class Plain:
         x = final[loop.best]
         if len(self.endless):
             x = solver.unwound(x, near, self.endless)
-        position, turn = self.verify(x, numbers)
+        position, turn = map(float, self.verify(x, numbers))
         q = x
         if not solver.whole:
             q = solver.neutral.copy() if q0 is None else q0.copy()
             q[solver.moving] = x
-        success = bool(position <= TOLERANCE and turn <= TOLERANCE)
+        success = position <= TOLERANCE and turn <= TOLERANCE
         code = REACHED if success else BEYOND if beyond else NOT_REACHED
-        errors = float(position), float(turn)
+        steps = int(final[0])
         explain = functools.partial(solver.explain, numbers)
-        return InverseKinematics(q, success, *errors, int(final[0]), code, solver.limits, explain)
+        return InverseKinematics(q, success, position, turn, steps, code, solver.limits, explain)
 
 
 def solver_of(

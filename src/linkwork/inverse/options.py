@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork import configurations
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import are_finite, as_doubles, choice
 from linkwork.errors import InvalidInput
 from linkwork.inverse.mechanism import limits_of
 from linkwork.inverse.moves import PENALTIES
@@ -98,7 +98,7 @@ def configuration_of(who: str, subject: Subject, label: str, given: Any) -> np.n
         raise InvalidInput(
             f'{who}: {label} has shape {q.shape}, expected (..., {subject.nq}): robot "{name}"'
         )
-    if not np.isfinite(q).all():
+    if not are_finite(q):
         where = tuple(np.argwhere(~np.isfinite(q))[0])
         raise InvalidInput(
             f"{who}: {label}{list(map(int, where))} is {q[where]}, expected finite numbers"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, number
+from linkwork.arguments import are_finite, as_doubles, number
 from linkwork.errors import InvalidInput
 from linkwork.formats.tabular import Tabular
 
@@ -143,6 +143,6 @@ def _check_meeting(one: Motion, other: Motion, k: int, pause: float) -> None:
 def finite_times(t: ArrayLike) -> np.ndarray:
     """Times at which a law is asked for."""
     times = as_doubles(t, "at: t")
-    if not np.isfinite(times).all():
+    if not are_finite(times):
         raise InvalidInput("at: t is not finite, expected times in seconds")
     return times
