@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import linkwork as lw
 from linkwork.doors import MARK
 from linkwork.engine import kernel
 from linkwork.errors import InvalidInput, InvalidModel, UnknownName
-from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement, validated
+from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement, edit, validated
 
 BOX = MassProperties(
     2.0, (0.1, 0.0, 0.02), ((0.02, 0.0, 0.001), (0.0, 0.03, 0.0), (0.001, 0.0, 0.04))
@@ -386,6 +387,18 @@ def test_a_model_made_by_hand_gets_unit_axes():
     robot = lw.Robot(Model("x", (Body("a", MassProperties(1.0)),), (long_axis,)))
     assert robot.model.joints[0].axis == (0.0, 0.0, 1.0)
     assert lw.Robot(robot.model).model is robot.model  # checked once
+
+
+def test_an_edit_that_leaves_the_bodies_is_checked_once(caplog):
+    """What is not physical is told when a robot is made, and not again for each one made of it."""
+    heavy = MassProperties(
+        1.0, (0.0, 0.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 9.0))
+    )
+    robot = lw.Robot(Model("x", (Body("a", heavy),), (Joint("j", "revolute", None, "a"),)))
+    assert len(caplog.records) == 1
+    fallen = robot.with_gravity((0.0, 0.0, -1.62)).with_frame("tip", "a")
+    assert fallen.model.is_checked and len(caplog.records) == 1
+    assert not edit.with_gravity(replace(robot.model), (0.0, 0.0, 0.0)).is_checked
 
 
 def test_a_function_knows_payloads_on_frames():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,19 @@ from linkwork.subject import Subject
 _ROUND = 1 << 18  # samples drawn without a look at the clock
 
 
-def places(subject: Subject) -> list[tuple[Joint, slice, slice]]:
+def places(subject: Subject) -> tuple[tuple[Joint, slice, slice], ...]:
     """(joint, where in q, where in v) of every independent joint."""
+    return subject.once(places, lambda: _places(subject))
+
+
+def _places(subject: Subject) -> tuple[tuple[Joint, slice, slice], ...]:
     own_q, own_v = subject.tree.independent
     placed = []
     for name in subject.joints:
         q, nq, v, nv = subject.tree.coordinates[name]
         k, j = own_q.index(q), own_v.index(v)
         placed.append((subject.model.joint(name), slice(k, k + nq), slice(j, j + nv)))
-    return placed
+    return tuple(placed)
 
 
 def coordinate_names(subject: Subject, positions: bool) -> list[str]:
@@ -76,6 +80,11 @@ def named(subject: Subject, values: Mapping[str, float | Sequence[float]]) -> np
 
 
 def limits(subject: Subject) -> JointLimits:
+    """Limits of every coordinate; none are infinite."""
+    return subject.once(limits, lambda: _limits(subject))
+
+
+def _limits(subject: Subject) -> JointLimits:
     lower, upper = np.full(subject.nq, -np.inf), np.full(subject.nq, np.inf)
     velocity, effort, acceleration = (np.full(subject.nv, np.inf) for _ in range(3))
     for joint, q, v in places(subject):
@@ -94,20 +103,10 @@ def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
     if count > _ROUND:
         deadlines.check_memory(8.0 * count * subject.nq, f"random: {count:.3g} samples", "set n=")
     generator = np.random.default_rng(seed)
-    bounds = limits(subject)
     q = np.empty((count, subject.nq))
     for joint, at, _ in places(subject):
         for k in range(at.start, at.stop):
-            reach = 1.0 if k - at.start in joint.kind.slides else math.pi
-            low, high = bounds.lower[k], bounds.upper[k]
-            low = (
-                low if np.isfinite(low) else (-reach if not np.isfinite(high) else high - 2 * reach)
-            )
-            high = (
-                high
-                if np.isfinite(high)
-                else max(reach, low + 2 * reach if low > -reach else reach)
-            )
+            low, high = ranges(subject)[k]
             for some in deadlines.rounds(count, _ROUND):
                 q[some, k] = generator.uniform(low, high, some.stop - some.start)
         if joint.nq == joint.nv:
@@ -116,6 +115,25 @@ def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
             xyzw = generator.normal(size=(some.stop - some.start, 4))
             q[some, at.stop - 4 : at.stop] = xyzw / np.linalg.norm(xyzw, axis=1, keepdims=True)
     return q[0] if n is None else q
+
+
+def ranges(subject: Subject) -> tuple[tuple[float, float], ...]:
+    """(lower, upper) of every entry of q from which random ones are drawn:
+    its limits; where there is none, +-pi or +-1 m, or as wide from the other limit."""
+    return subject.once(ranges, lambda: tuple(_ranges(subject)))
+
+
+def _ranges(subject: Subject) -> Iterator[tuple[float, float]]:
+    bounds = limits(subject)
+    for joint, at, _ in places(subject):
+        for k in range(at.start, at.stop):
+            reach = 1.0 if k - at.start in joint.kind.slides else math.pi
+            low, high = float(bounds.lower[k]), float(bounds.upper[k])
+            if not math.isfinite(low):
+                low = high - 2 * reach if math.isfinite(high) else -reach
+            if not math.isfinite(high):
+                high = max(reach, low + 2 * reach if low > -reach else reach)
+            yield low, high
 
 
 def table(subject: Subject) -> str:

@@ -22,16 +22,14 @@ from linkwork.model.kinds import FIXED, FLOATING
 from linkwork.model.model import Configurations, Frame, Model
 from linkwork.model.number import Vector
 from linkwork.model.placement import HERE, Placement
-from linkwork.model.validation import well_formed
+from linkwork.model.validation import changed, well_formed
 
 
 def with_frame(model: Model, name: str, body: str, placement: Placement = HERE) -> Model:
     """The model with one more named frame, T_body_frame = `placement` on a body
     (or on another frame)."""
     on, T_body_on = _place(model, body)
-    return well_formed(
-        replace(model, frames=(*model.frames, Frame(name, on, T_body_on @ placement)))
-    )
+    return changed(model, frames=(*model.frames, Frame(name, on, T_body_on @ placement)))
 
 
 def with_base(model: Model, placement: Placement | None = None, floating: bool = False) -> Model:
@@ -64,7 +62,7 @@ def with_base(model: Model, placement: Placement | None = None, floating: bool =
                 f'robot "{model.name}" stands on joint "{root.name}" ({root.type}), expected a '
                 "fixed root"
             )
-    return well_formed(replace(model, joints=tuple(joints)))
+    return changed(model, joints=tuple(joints))
 
 
 def with_gravity(model: Model, gravity: Vector) -> Model:
@@ -72,7 +70,7 @@ def with_gravity(model: Model, gravity: Vector) -> Model:
     numbers = tuple(gravity)
     if len(numbers) != 3:
         raise InvalidInput(f"with_gravity: gravity is {numbers}, expected 3 numbers in world axes")
-    return well_formed(replace(model, gravity=(numbers[0], numbers[1], numbers[2])))
+    return changed(model, gravity=(numbers[0], numbers[1], numbers[2]))
 
 
 def with_parameters(
@@ -104,7 +102,7 @@ def with_parameters(
         for name, value in zip(order, numbers or ()):
             changes[name][label] = value
     joints = tuple(replace(joint, **changes.get(joint.name, {})) for joint in model.joints)
-    return well_formed(replace(model, bodies=bodies, joints=joints))
+    return changed(model, bodies=bodies, joints=joints)
 
 
 def locked(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:
@@ -128,7 +126,7 @@ def locked(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model
             values[name] = (multiplier * values[leader][0] + offset,)
     rigid = tuple(_made_fixed(j, values[j.name]) if j.name in values else j for j in model.joints)
     free = {joint.name for joint in rigid if joint.nq}
-    return well_formed(replace(model, joints=rigid, configurations=_configurations_of(model, free)))
+    return changed(model, joints=rigid, configurations=_configurations_of(model, free))
 
 
 def subchain(model: Model, base: str, tip: str) -> Model:

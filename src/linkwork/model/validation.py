@@ -75,6 +75,15 @@ def well_formed(model: Model) -> Model:
     return model
 
 
+def changed(model: Model, **parts: Any) -> Model:
+    """The model with other parts, well formed; one that was validated still is where its bodies
+    are the same."""
+    new = well_formed(replace(model, **parts))
+    if model.is_checked and new.bodies is model.bodies:
+        object.__setattr__(new, "is_checked", True)
+    return new
+
+
 def _check_names(model: Model) -> None:
     for what, names in (
         ("body", [b.name for b in model.bodies]),
