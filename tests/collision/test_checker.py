@@ -182,6 +182,22 @@ def test_moving_an_obstacle_compiles_nothing(arm: CollisionModel) -> None:
     assert len(seen) > 1
 
 
+def test_one_configuration_is_asked_about_what_comes_with_it(arm: CollisionModel) -> None:
+    """What is kept of the last obstacles is never taken for others."""
+    q = arm.robot.random(20, seed=8)
+    table, cage = SCENES["table"], SCENES["cage"]
+    around = [table, None, cage, list(table.shapes), None, [], table, cage]
+    verdicts = [arm.collides(q, scene) for scene in around]
+    near = [arm.clearance(q, scene) for scene in around]
+    for k, x in enumerate(q):
+        for scene, verdict, nearest in zip(around, verdicts, near, strict=True):
+            one, answer = arm.clearance(x, scene), arm.collides(x, scene)
+            assert type(answer) is np.bool_ and answer == verdict[k]
+            assert one.distance == nearest.distance[k]
+            assert one.other == nearest.others[nearest.other[k]]
+    assert len({tuple(nearest.distance) for nearest in near}) == 3
+
+
 def test_what_stands_still_is_not_asked(arm: CollisionModel) -> None:
     base, tool = arm.robot.bodies[0], arm.robot.bodies[-1]
     box = [Box((1, 1, 1), (0, 0, -5))]

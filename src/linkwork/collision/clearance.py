@@ -14,6 +14,7 @@ does not count.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -346,6 +347,23 @@ def clearance(
     numbered = (distance, body.astype(np.int64), other.astype(np.int64))
     answer = _clearance(numbered, (point, other_point, normal), slope, tables.bodies, others)
     return _named(_with_rest(subject, answer, q, rest) if rest else answer)
+
+
+def of_one(
+    results: Sequence[np.ndarray], bodies: tuple[str, ...], others: tuple[str, ...]
+) -> Clearance:
+    """The answer of the kernel's results for one configuration."""
+    distance, *indices = map(float, results[:4])
+    body, other_body, obstacle = map(int, indices)
+    point, other_point, normal, slope = results[4:]
+    if body < 0:
+        names = None, None
+    else:
+        names = bodies[body], others[other_body if other_body >= 0 else obstacle + len(bodies)]
+    if distance >= FAR:
+        distance = math.inf
+    slope = slope.reshape(-1)
+    return Clearance(distance, *names, point, other_point, normal, slope, bodies, others)
 
 
 def _named(answer: Clearance) -> Clearance:
