@@ -18,7 +18,7 @@ from linkwork.formats.robot_yaml.schema import Entry, Reader, refusal
 from linkwork.formats.robot_yaml.variables import Scope, empty_scope, remarks, scope_with
 from linkwork.model.model import GRAVITY, Frame, Model
 from linkwork.model.number import Number, is_symbol
-from linkwork.model.placement import Placement
+from linkwork.model.placement import HERE, Placement
 from linkwork.model.validation import validated
 
 
@@ -84,8 +84,10 @@ def _frames(build: Build) -> None:
         body = build.body(part, entry, "body")
         if body is None:
             build.reader.refuse(entry.at("body"), "a frame stands on a body, not on the world")
-        points = part.entry.get("bodies", {}).get(entry["body"], {}).get("points")
-        T = part.mirror.placement(placement(entry, "placement", part.scope, points))
+        T = HERE
+        if "placement" in entry:
+            points = part.entry.get("bodies", {}).get(entry["body"], {}).get("points")
+            T = part.mirror.placement(placement(entry, "placement", part.scope, points))
         build.frames[full] = Frame(full, body, T)
         build.places["frame", full] = part.placed or entry
 
@@ -104,11 +106,13 @@ def _notes(robot: Entry) -> list[str]:
         sections += [chain[s] for s in ("bodies", "joints", "frames", "elements") if s in chain]
     for section in sections:
         for entry in section.values():
-            notes += [f"{entry.path}: {line}" for line in remarks(entry)]
+            for line in remarks(entry):  # nearly always none
+                notes.append(f"{entry.path}: {line}")
     if "dh" in robot:
         notes += [f"dh: {line}" for line in remarks(robot["dh"])]
         for row in robot["dh"]["rows"]:
             notes += [f"{row.path}: {line}" for line in remarks(row)]
     for name, variable in robot.get("variables", {}).items():
-        notes += [f"variables.{name}: {line}" for line in variable.notes]
+        for line in variable.notes:
+            notes.append(f"variables.{name}: {line}")
     return notes

@@ -8,7 +8,6 @@ refused before it can grow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import yaml
@@ -21,27 +20,51 @@ it."""
 MOST_NODES = 300_000
 DEEPEST = 24
 
+_QUOTES = ("'", '"')
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(slots=True)
 class Node:
     """A value of the file.
 
-    kind    "text", "list" or "map"; value: str, list[Node] or dict[str, Node]; keys: where each key
-            of a map stands
-    line, column   counted from 1
+    kind    "text", "list" or "map"; value: str, list[Node] or dict[str, Node]; keys: the marks of
+            the keys of a map, in their order
+    mark    where it stands, as the parser says it; `line` and `column` count from 1
     size, height   nodes in it, itself and what aliases stand for included; levels below it
     """
 
-    kind: str
-    value: Any
-    line: int
-    column: int
-    size: int = 1
-    height: int = 0
-    keys: dict[str, tuple[int, int]] | None = None
-    quoted: bool = False
+    __slots__ = ("height", "keys", "kind", "mark", "quoted", "size", "value")
+
+    def __init__(self, kind: str, value: Any, mark: Any, quoted: bool = False) -> None:
+        self.kind = kind
+        self.value = value
+        self.mark = mark
+        self.quoted = quoted
+        self.keys: list[Any] | None = None
+        self.size = 1
+        self.height = 0
+
+    @property
+    def line(self) -> int:
+        return self.mark.line + 1
+
+    @property
+    def column(self) -> int:
+        return self.mark.column + 1
+
+    def of_key(self, key: str) -> tuple[int, int]:
+        """Line and column where a key of this map stands."""
+        assert self.keys is not None
+        mark = self.keys[list(self.value).index(key)]
+        return mark.line + 1, mark.column + 1
+
+    def close(self) -> None:
+        """Count what stands in a collection, now that it is complete;
+        `size` and `height` have counted what stands in its own collections."""
+        count = len(self.value)
+        self.size += count if self.keys is None else 2 * count
+        if count and not self.height:
+            self.height = 1
 
 
 def parse_document(content: bytes | str, source: str) -> Node:
@@ -99,11 +122,14 @@ class _Composer:
         assert isinstance(event, kind), event
 
     def _tree(self) -> Node:
-        # open collections: with their anchors, and waiting keys
+        # open collections, with their anchors and waiting keys
         around: list[tuple[Node, str | None, str | None]] = []
         parent: Node | None = None
         anchor: str | None = None
-        key: str | None = None  # of `parent`, where it is a map: a key that waits for its value
+        # of `parent`: its keys, where it is a map, what it holds, and a key that waits for a value
+        keys: list[Any] | None = None
+        inside: Any = None
+        key: str | None = None
         # asked often
         get_event, scalar, mapping = (
             self.loader.get_event,
@@ -114,82 +140,70 @@ class _Composer:
             event = get_event()
             kind = type(event)
             if kind is scalar:
-                if (
-                    key is None
-                    and parent is not None
-                    and parent.keys is not None
-                    and event.anchor is None
-                ):
-                    key = self._key(event, parent)
+                self.count += 1
+                if self.count > MOST_NODES or event.tag is not None:
+                    self._check(event)
+                # nearly everything in a file is a key, its value or an item, without an anchor
+                is_plain = event.anchor is None and parent is not None
+                if is_plain and keys is not None and key is None:
+                    key = event.value
+                    if key in inside:
+                        self._refuse_second(event, parent, key)
+                    keys.append(event.start_mark)
                     continue
-                node = self._node(event, "text", event.value)
-                if event.style:
-                    node.quoted = event.style in ("'", '"')
+                node = Node("text", event.value, event.start_mark, event.style in _QUOTES)
+                if is_plain:
+                    if keys is None:
+                        inside.append(node)
+                    else:
+                        inside[key] = node
+                        key = None
+                    continue
                 if event.anchor is not None:
                     self.anchors[event.anchor] = node
-                # as `_put` does, for nearly every value of a file
-                if key is not None and parent is not None:
-                    parent.size += 1
-                    parent.height = parent.height or 1
-                    parent.value[key] = node
-                    key = None
-                    continue
             elif kind is mapping or kind is yaml.SequenceStartEvent:
                 if parent is not None:
-                    if parent.keys is not None and key is None:
+                    if keys is not None and key is None:
                         self._refuse(event, "a key is a list or mapping, expected a name")
                     around.append((parent, anchor, key))
-                parent, anchor, key = (
-                    self._opened(event, kind is mapping, len(around)),
-                    event.anchor,
-                    None,
-                )
+                parent = self._opened(event, kind is mapping, len(around))
+                anchor, keys, inside, key = event.anchor, parent.keys, parent.value, None
                 continue
             elif kind is yaml.AliasEvent:
                 node = self._aliased(event, len(around) + (parent is not None))
             else:  # the end of a collection
                 assert parent is not None
                 node = parent
+                node.close()
                 if anchor is not None:
                     self.anchors[anchor] = node
                 parent, anchor, key = around.pop() if around else (None, None, None)
+                if parent is not None:
+                    keys, inside = parent.keys, parent.value
             if parent is None:
                 return node
             key = self._put(event, parent, key, node)
 
     def _opened(self, event: Any, is_map: bool, depth: int) -> Node:
         """A collection begins."""
-        node = self._node(event, "map" if is_map else "list", {} if is_map else [])
-        if is_map:
-            node.keys = {}
+        self.count += 1
+        if self.count > MOST_NODES or event.tag is not None:
+            self._check(event)
         if depth >= DEEPEST:
             self._refuse(event, f"is nested more than {DEEPEST} deep")
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # known, but not complete
+        if not is_map:
+            return Node("list", [], event.start_mark)
+        node = Node("map", {}, event.start_mark)
+        node.keys = []
         return node
-
-    def _key(self, event: Any, parent: Node) -> str:
-        """The name that a scalar is as a key of a map."""
-        if event.tag is not None and event.tag != "!":
-            self._refuse_tag(event)
-        self.count += 1
-        parent.size += 1
-        parent.height = parent.height or 1
-        name: str = event.value
-        mark = event.start_mark
-        assert parent.keys is not None
-        if name in parent.keys:
-            self._refuse(
-                event, f'key "{name}" is given twice, first in line {parent.keys[name][0]}'
-            )
-        parent.keys[name] = (mark.line + 1, mark.column + 1)
-        return name
 
     def _put(self, event: Any, parent: Node, key: str | None, node: Node) -> str | None:
         """`node` into its collection: an item, the value of the waiting key, or a key;
         the key that waits then."""
-        parent.size += node.size
-        if node.height >= parent.height:
+        parent.size += node.size - 1
+        if node.height >= parent.height and node.kind != "text":
             parent.height = node.height + 1
         if parent.keys is None:
             parent.value.append(node)
@@ -198,24 +212,11 @@ class _Composer:
         elif node.kind != "text":
             self._refuse(event, "a key is a list or mapping, expected a name")
         else:  # a key with an anchor, or one that an alias stands for
-            if node.value in parent.keys:
-                self._refuse(
-                    event,
-                    f'key "{node.value}" is given twice, first in line '
-                    f"{parent.keys[node.value][0]}",
-                )
-            parent.keys[node.value] = (event.start_mark.line + 1, event.start_mark.column + 1)
+            if node.value in parent.value:
+                self._refuse_second(event, parent, node.value)
+            parent.keys.append(event.start_mark)
             return node.value
         return None
-
-    def _node(self, event: Any, kind: str, value: Any) -> Node:
-        if event.tag is not None and event.tag != "!":
-            self._refuse_tag(event)
-        self.count += 1
-        if self.count > MOST_NODES:
-            self._counted(event, 0)
-        mark = event.start_mark
-        return Node(kind, value, mark.line + 1, mark.column + 1)
 
     def _aliased(self, event: Any, depth: int) -> Node:
         node = self.anchors.get(event.anchor)
@@ -236,8 +237,15 @@ class _Composer:
                 "stand for",
             )
 
-    def _refuse_tag(self, event: Any) -> NoReturn:
-        self._refuse(event, f'has the tag "{event.tag}", expected plain YAML without tags')
+    def _check(self, event: Any) -> None:
+        """Refuse a value with a tag, or one too many."""
+        if event.tag is not None and event.tag != "!":
+            self._refuse(event, f'has the tag "{event.tag}", expected plain YAML without tags')
+        self._counted(event, 0)
+
+    def _refuse_second(self, event: Any, parent: Any, name: str) -> NoReturn:
+        first, _ = parent.of_key(name)
+        self._refuse(event, f'key "{name}" is given twice, first in line {first}')
 
     def _refuse(self, event: Any, sentence: str) -> NoReturn:
         mark = event.start_mark

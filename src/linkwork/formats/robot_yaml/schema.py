@@ -97,8 +97,7 @@ def _place(node: Node, path: str) -> Place:
 
 
 def _key_place(node: Node, key: str, path: str) -> Place:
-    assert node.keys is not None
-    return Place(*node.keys[key], path)
+    return Place(*node.of_key(key), path)
 
 
 def _shown(node: Node) -> str:
@@ -352,12 +351,9 @@ class Entry(dict[str, Any]):
 
     __slots__ = ("_node", "path")
 
-    def __init__(self, values: dict[str, Any], node: Node, path: str) -> None:
-        super().__init__(values)
-        self._node, self.path = node, path
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Entry, (dict(self), self._node, self.path)
+    def __init__(self, node: Node, path: str) -> None:
+        self._node = node
+        self.path = path
 
     @property
     def place(self) -> Place:
@@ -394,7 +390,7 @@ class Record:
                 _place(node, path),
                 f"expected a mapping with the keys of a {self.what}, came {_shown(node)}",
             )
-        values = {}
+        entry = Entry(node, path)
         fields, prefix = self.fields, f"{path}." if path else ""
         for key, item in node.value.items():
             below = prefix + key
@@ -403,13 +399,12 @@ class Record:
                 near = did_you_mean(key, self.fields)
                 few = near or f"; a {self.what} has {', '.join(self.fields)}"
                 reader.refuse(_key_place(node, key, below), f'unknown key "{key[:60]}"{few}')
-            values[key] = kind.read(item, below, reader)
-        entry = Entry(values, node, path)
+            entry[key] = kind.read(item, below, reader)
         for key in self.needed:
-            if key not in values:
+            if key not in entry:
                 reader.refuse(entry.place, f'{self.what} has no "{key}"')
-        for group in self.one_of if len(values) > 1 else ():
-            both = [key for key in values if key in group]
+        for group in self.one_of if len(entry) > 1 else ():
+            both = [key for key in entry if key in group]
             if len(both) > 1:
                 reader.refuse(
                     entry.at(both[1]),

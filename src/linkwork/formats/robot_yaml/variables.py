@@ -28,19 +28,48 @@ from linkwork.model.number import Number as Real
 from linkwork.model.number import is_symbol
 
 REMARKS: dict[str, Kind] = {key: Text() for key in ("source", "note", "assumption", "correction")}
+_REMARK_KEYS = frozenset(REMARKS)
 _NUMBER = Number(None)
 _ENTRY = Record("variable", {"value": _NUMBER, "unit": Name(), **REMARKS}, ("value",))
 
 
-class Variable(NamedTuple):
+class Variable:
     """A number in the file's unit of its dimension, or an expression of other variables;
-    `notes` say whence."""
+    `notes` say whence. Where it stands, and how, is said when asked: few of many are."""
 
-    place: Place
-    value: float | Value
-    dimension: str | None
-    notes: tuple[str, ...] = ()
-    written: Written | None = None
+    __slots__ = ("_node", "_path", "_suffix", "_text", "_unit", "dimension", "notes", "value")
+
+    def __init__(
+        self,
+        node: Node,
+        path: str,
+        value: float | Value,
+        dimension: str | None,
+        notes: tuple[str, ...] = (),
+        text: Node | None = None,
+        unit: Unit | None = None,
+        suffix: str = "",
+    ) -> None:
+        self._node = node
+        self._path = path
+        self.value = value
+        self.dimension = dimension
+        self.notes = notes
+        self._text = text
+        self._unit = unit
+        self._suffix = suffix
+
+    @property
+    def place(self) -> Place:
+        return Place(self._node.line, self._node.column, self._path)
+
+    @property
+    def written(self) -> Written | None:
+        """How it stands in the file, where it is a number."""
+        if self._text is None or self._unit is None:
+            return None
+        text = self._text
+        return Written(text.value, text.line, text.column, self._unit, self._suffix)
 
 
 class Written(NamedTuple):
@@ -69,20 +98,21 @@ class VariableKind:
     def read(self, node: Node, path: str, reader: Reader) -> Variable:
         notes: tuple[str, ...] = ()
         unit_text = ""
-        place = Place(node.line, node.column, path)
+        text, below = node, path
         if node.kind == "map" and len(node.value) == 1 and "value" in node.value:
-            node, path = node.value["value"], f"{path}.value"
+            text, below = node.value["value"], f"{path}.value"
         # nearly every variable of a file
-        if node.kind == "text" and PLAIN_NUMBER.fullmatch(node.value):
-            written = Written(node.value, node.line, node.column, reader.units.unit("length"), "")
-            return Variable(place, float(node.value), "length", notes, written)
-        if node.kind == "map":
-            entry = _ENTRY.read(node, path, reader)
+        if text.kind == "text" and PLAIN_NUMBER.fullmatch(text.value):
+            unit = reader.units.unit("length")
+            return Variable(node, path, float(text.value), "length", notes, text, unit)
+        place = Place(node.line, node.column, path)
+        if text.kind == "map":
+            entry = _ENTRY.read(text, below, reader)
             notes = tuple(remarks(entry))
             unit_text = entry.get("unit", "")
-            node, read = node.value["value"], entry["value"]
+            text, read = text.value["value"], entry["value"]
         else:
-            read = _NUMBER.read(node, path, reader)
+            read = _NUMBER.read(text, below, reader)
         assert isinstance(read, Value)
         if unit_text and (read.expression or read.unit):
             reader.refuse(
@@ -90,25 +120,23 @@ class VariableKind:
                 "the value has its unit already, or is an expression of variables that have theirs",
             )
         if read.expression is not None:
-            return Variable(place, read, None, notes)
-        unit = read.unit
+            return Variable(node, path, read, None, notes)
+        if read.unit is None and not unit_text:
+            unit = reader.units.unit("length")
+            return Variable(node, path, read.number, "length", notes, text, unit)
         suffix = ""
-        if unit is not None:
-            unit_text = node.value.split(maxsplit=1)[1]
+        if read.unit is not None:
+            unit = read.unit
+            unit_text = text.value.split(maxsplit=1)[1]
             suffix = f" {unit_text}"
-        elif unit_text:
+        else:
             try:
                 unit = parse_unit(unit_text)
             except ValueError as error:
                 reader.refuse(place, str(error))
-        written = Written(
-            node.value, node.line, node.column, unit or reader.units.unit("length"), suffix
-        )
-        if unit is None:
-            return Variable(place, read.number, "length", notes, written)
         dimension = _dimension_of(unit, unit_text, place, reader)
         number = reader.units.unit(dimension).from_si(unit.to_si(read.number))
-        return Variable(place, number, dimension, notes, written)
+        return Variable(node, path, number, dimension, notes, text, unit, suffix)
 
     def json(self) -> dict[str, Any]:
         return {"anyOf": [Number(None).json(), _ENTRY.json()]}
@@ -283,6 +311,6 @@ def check_variable_names(variables: Mapping[str, Variable], reader: Reader) -> N
 
 def remarks(entry: Mapping[str, Any]) -> list[str]:
     """`source: ...`, `assumption: ...` of an entry, as lines."""
-    if REMARKS.keys().isdisjoint(entry):
+    if _REMARK_KEYS.isdisjoint(entry):
         return []
     return [f"{key}: {line}" for key in REMARKS if key in entry for line in entry[key].splitlines()]
