@@ -26,7 +26,7 @@ from linkwork.avoidance.arcs import merged, without, wrapped
 from linkwork.avoidance.joint_limits import SAMPLES
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from linkwork.model import Limits
-from linkwork.reproduce.paper_13 import circle, human_points, tool_pose
+from linkwork.reproduce.human_arms import circle, human_points, tool_pose
 
 TURN = 2 * math.pi
 

@@ -32,7 +32,7 @@ from linkwork.collision import (
     TaperedCapsule,
 )
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
-from linkwork.reproduce.paper_13 import circle, human_points, tool_pose
+from linkwork.reproduce.human_arms import circle, human_points, tool_pose
 from tests.avoidance.test_elbow import arm, brute_clearance, elbow, iiwa
 
 TURN = 2 * math.pi

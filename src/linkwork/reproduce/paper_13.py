@@ -4,12 +4,14 @@ The arm, the task and the two human arms of section 5; what the paper leaves out
 said. The published claim of a collision-free motion with p = 0.2 1/s does not hold, and is shown as
 what it is.
 
-Not reproduced: figures 5 to 14 (pictures, and a film), and what a kept arc does through a filter in
-readings of the scene that swing the arms about y_b. The paper says neither where its angles begin
-nor which way they turn, and of 192 readings none gives both the share of samples inside and the
-least clearance that were noted for them; there only the exact arcs without a filter are shown.
-Where an activation radius of 0.20 m forces the elbow to change sides, the sample at which it does
-decides everything after it, and no number is claimed.
+The paper says neither in which plane its angles swing nor which way they turn. Three readings are
+run (`SCENES`): swings in the vertical plane, both arms alike, and swings about y_b, where the arms
+mirror each other: towards the plane z_b = 0 between them, or away from it. Where an arc is kept, it
+is one of the arm angles in (-pi, pi]: the elbow does not pass under the line from shoulder to
+wrist, and what the filter follows never leaves that turn. The least clearances of these runs were
+noted to the millimetre from four digits: one of them, -0.050, is -0.0495 before its last rounding.
+
+Not reproduced: figures 5 to 14 (pictures, and a film).
 """
 
 from __future__ import annotations
@@ -20,15 +22,26 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.avoidance import CriticallyDampedFilter, Elbow, SafetyVolume, nearest_free
-from linkwork.avoidance.arcs import merged, wrapped
+from linkwork.avoidance import (
+    CriticallyDampedFilter,
+    Elbow,
+    ElbowAvoidance,
+    SafetyVolume,
+    nearest_free,
+)
+from linkwork.avoidance.arcs import wrapped
+from linkwork.avoidance.around import around
 from linkwork.library import load
 from linkwork.reproduce.case import Case, Paper
 from linkwork.reproduce.figure import Redrawn, panels
+from linkwork.reproduce.human_arms import circle, human_points, tool_pose
 
 PERIOD, RATE, SAMPLES = 0.06, 0.2, 1000
 VOLUME = SafetyVolume(0.0, 0.15)
-UPPER_ARM, FOREARM = 0.3196, 0.2465
+SAME = 1e-9
+"""Two numbers of few digits this near are one."""
+HALF_A_TURN = np.array([[-math.pi, -math.pi]])
+"""An arc without width, which parts the free arcs there: they lie within (-pi, pi]."""
 COEFFICIENTS = {
     "h1": 7.142658372627508e-05,
     "h2": 7.085745032192843e-05,
@@ -76,14 +89,6 @@ POINTS = (
     ((0.47, 0.44, 0.19), -0.030900, 0.277127766, 0.553925864, -0.276798099, -0.300525, 0.241365),
     ((0.30, 0.70, 0.15), -0.018495, 0.128445820, 0.272685140, -0.144239320, -0.144239, -0.002100),
 )
-# activation radius [m], rate [1/s]: samples inside the hard volume [%] and least clearance [m]
-# where the arc is kept
-KEEPING = {(0.15, 3.33): (23.3, -0.036), (0.15, 10.0): (21.5, -0.018), (0.18, 10.0): (0.0, 0.006)}
-# tool up, plane in which the arms swing, sense
-OTHER_SCENES = (
-    (False, "xz", -1.0),
-    (True, "xz", 1.0),
-)
 CORRECTIONS = (
     "eq. 8 holds for theta4 < 0 only: the sign -s4 belongs before it",
     "eqs. 18-19 mix axial offsets into turning radius and beta; as printed the elbow can turn "
@@ -98,70 +103,56 @@ CORRECTIONS = (
 
 
 @dataclass(frozen=True)
-class HumanArm:
-    """Table 1: base [m], its turns a minute, and swing of shoulder and elbow
-    (range, offset [rad], turns)."""
+class Scene:
+    """A reading of section 5: whether the tool points up, the plane in which the arms swing, its
+    sense. Of its runs samples inside the hard volume [%] and least clearance [m]: at arm angle 0,
+    and of each of `SETTINGS`; of its exact arcs the largest arm rate [rad/s] and its decimals."""
 
-    base: tuple[float, float, float]
-    turns: int
-    shoulder: tuple[float, float, int]
-    elbow: tuple[float, float, int]
+    up: bool
+    plane: str
+    sign: float
+    at_zero: tuple[float, float]
+    kept: tuple[tuple[float, float], ...]
+    fastest: tuple[float, int] | None = None
+
+    def __str__(self) -> str:
+        sense = "+" if self.sign > 0.0 else "-"
+        return f"tool {'up' if self.up else 'down'}, arms in {self.plane} ({sense})"
+
+    def poses(self) -> np.ndarray:
+        """Of the tool (n, 4, 4) at every sample."""
+        return np.array([circle(k / SAMPLES, self.up) for k in range(SAMPLES)])
+
+    def points(self, a_link: int) -> np.ndarray:
+        """Points on the human arms (n, k, 3) at every sample."""
+        return human_points(np.arange(SAMPLES) / SAMPLES, a_link, self.plane, self.sign)
 
 
-ARMS = (
-    HumanArm((-0.05, 0.5, 0.25), 5, (0.4, 0.4, 9), (0.4, 0.4, 7)),
-    HumanArm((0.15, 0.5, -0.2), 11, (0.4, 0.2, 13), (0.4, 0.0, 9)),
-)
+SETTINGS = ((0.15, 3.33), (0.15, 10.0), (0.18, 10.0), (0.20, 10.0))
+"""Activation radius [m] and rate [1/s] where the arc is kept."""
+SCENES = (
+    Scene(False, "xy", 1.0, (41.7, -0.071),
+          ((23.3, -0.036), (21.5, -0.018), (0.0, 0.006), (0.6, -0.080))),
+    Scene(False, "xz", -1.0, (10.8, -0.069),
+          ((8.3, -0.043), (6.9, -0.023), (2.1, -0.009), (0.0, 0.001)), (0.96, 2)),
+    Scene(True, "xz", 1.0, (62.5, -0.124),
+          ((39.7, -0.091), (34.0, -0.050), (3.5, -0.031), (1.1, -0.031)), (31.0, 0)),
+)  # fmt: skip
+SIDE_CHANGE = 1.3
+"""Largest step [rad] of the wanted arm angle in the first scene with the last setting, whose free
+arc vanishes."""
 
 
 def paper() -> Paper:
     """Every number of the acceptance list, and the reference run."""
     elbow = Elbow(load("redundant-7"), "tool", (0.0, 1.0, 0.0))
-    cases = [*_filter(), *_postures(elbow), *_points(elbow), *_runs(elbow), *_kept(elbow)]
+    cases = [*_filter(), *_postures(elbow), *_points(elbow), *_runs(elbow)]
+    for scene in SCENES:
+        cases += [*_exact(elbow, scene), *_kept(elbow, scene), _guarded(elbow, scene)]
     where = "`lw.avoidance.Elbow`, exact free arcs of the arm angle"
     return Paper(
         13, "Simas2022", "Collision avoidance of 7-axis arms", tuple(cases), CORRECTIONS, where
     )
-
-
-def tool_pose(position: tuple[float, float, float]) -> np.ndarray:
-    """The tool at a point, pointing down: x_e = x_b, y_e = z_b, z_e = -y_b."""
-    T = np.eye(4)
-    T[:3, :3] = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-    T[:3, 3] = position
-    return T
-
-
-def circle(s: float, up: bool = False) -> np.ndarray:
-    """Five laps on the circle of section 5; s in [0, 1). `up`: the tool points up,
-    as in another reading."""
-    turn = 10.0 * math.pi * s
-    T = tool_pose((0.4 + 0.2 * math.cos(turn), 0.2, 0.2 + 0.2 * math.sin(turn)))
-    if up:
-        T[:3, :3] = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
-    return T
-
-
-def human_points(s: float, a_link: int = 21, plane: str = "xy", sign: float = 1.0) -> np.ndarray:
-    """Points on both human arms (n, 3); assumed: angles swing in a vertical plane, from x_b."""
-    points = []
-    for arm in ARMS:
-        phase = 2.0 * math.pi * s
-        base = np.array(arm.base) + 0.05 * np.array(
-            [math.cos(arm.turns * phase), 0.0, math.sin(arm.turns * phase)]
-        )
-        first = arm.shoulder[1] + arm.shoulder[0] * math.sin(arm.shoulder[2] * phase)
-        second = first + arm.elbow[1] + arm.elbow[0] * math.sin(arm.elbow[2] * phase)
-        joint = base + UPPER_ARM * _direction(sign * first, plane)
-        hand = joint + FOREARM * _direction(sign * second, plane)
-        share = np.linspace(0.0, 1.0, a_link)[:, None]
-        points += [base + share * (joint - base), joint + share * (hand - joint)]
-    return np.concatenate(points)
-
-
-def _direction(angle: float, plane: str) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([c, s, 0.0]) if plane == "xy" else np.array([c, 0.0, -s])  # about y_b
 
 
 def _filter() -> list[Case]:
@@ -245,24 +236,20 @@ class Run:
     joints: dict[str, np.ndarray]
 
 
-def reference_run(elbow: Elbow, exact: bool = False) -> Run:
-    """Section 5 with the assumptions: the worst point's corrected turn (or the joined arcs) through
-    the filter."""
+def reference_run(elbow: Elbow) -> Run:
+    """Section 5 with the assumptions: the worst point's corrected turn through the filter."""
     smooth = CriticallyDampedFilter(RATE, PERIOD)
     wanted, filtered, zero, after = (np.zeros(SAMPLES) for _ in range(4))
     joints = {name: np.zeros((SAMPLES, 7)) for name in ("raw", "filtered", "zero")}
     last: dict[str, np.ndarray] = {}
-    for k in range(SAMPLES):
-        T, points = circle(k / SAMPLES), human_points(k / SAMPLES)
+    for k, points in enumerate(SCENES[0].points(21)):
+        T = circle(k / SAMPLES)
         room = elbow.clearance(T, 0.0, points, VOLUME)
         zero[k] = room.min()
-        if exact:
-            wanted[k] = nearest_free(merged(*elbow.arcs(T, points, VOLUME)))
-        elif zero[k] < 0.0:
+        if zero[k] < 0.0:
             wanted[k] = elbow.single_point_correction(T, points[np.argmin(room)], VOLUME)
         filtered[k] = smooth.step(wanted[k])
-        shown = wanted[k] if exact else filtered[k]
-        after[k] = elbow.clearance(T, shown, points, VOLUME).min()
+        after[k] = elbow.clearance(T, filtered[k], points, VOLUME).min()
         for name, angle in (("raw", wanted[k]), ("filtered", filtered[k]), ("zero", 0.0)):
             rows = elbow.configurations(T, angle)
             before = last.get(name, np.array(POSTURES[0][2]))
@@ -273,13 +260,14 @@ def reference_run(elbow: Elbow, exact: bool = False) -> Run:
 
 
 def _runs(elbow: Elbow) -> list[Case]:
-    run, exact = reference_run(elbow), reference_run(elbow, exact=True)
-    inside = lambda room: 100.0 * float(np.mean(room < -1e-6))
+    run = reference_run(elbow)
     note = "reference run with the stated assumptions; the paper shows it as pictures"
     claim = "the paper claims a motion without collisions"
     zero = run.clearance_at_zero
     cases = [
-        Case("samples inside the volume at arm angle 0", 41.8, inside(zero), 0.051, "%", note),
+        Case(
+            "samples inside the volume at arm angle 0", 41.8, share_inside(zero), 0.051, "%", note
+        ),
         Case("least clearance at arm angle 0", -0.0713, float(zero.min()), 5.1e-5, "m", note),
         Case(
             "largest wanted arm angle", 0.464, float(np.abs(run.wanted).max()), 5.1e-4, "rad", note
@@ -293,23 +281,12 @@ def _runs(elbow: Elbow) -> list[Case]:
             note,
         ),
         Case(
-            "samples inside the volume with p = 0.2", 34.1, inside(run.clearance), 0.051, "%", claim
-        ),
-        Case(
-            "samples inside, exact arcs without a filter",
-            0.0,
-            inside(exact.clearance),
-            0.0,
+            "samples inside the volume with p = 0.2",
+            34.1,
+            share_inside(run.clearance),
+            0.051,
             "%",
-            note,
-        ),
-        Case(
-            "largest arm angle, exact arcs",
-            0.499,
-            float(np.abs(exact.wanted).max()),
-            5.1e-4,
-            "rad",
-            note,
+            claim,
         ),
     ]
     speeds = {name: np.diff(q, axis=0) / PERIOD for name, q in run.joints.items()}
@@ -329,50 +306,114 @@ def _runs(elbow: Elbow) -> list[Case]:
     ]
 
 
-def kept_run(elbow: Elbow, activation: float, rate: float) -> np.ndarray:
-    """Least clearances (n,): the target stays in the free arc where the elbow is,
-    from a larger radius on."""
-    smooth, volume = CriticallyDampedFilter(rate, PERIOD, angle=True), SafetyVolume(0.0, activation)
-    room = np.zeros(SAMPLES)
-    for k in range(SAMPLES):
-        T, points = circle(k / SAMPLES), human_points(k / SAMPLES, 11)
-        wanted = nearest_free(elbow.forbidden(T, points, volume), 0.0, keep=smooth.value)
-        room[k] = elbow.clearance(T, smooth.step(wanted), points, VOLUME).min()
-    return room
+def share_inside(room: np.ndarray) -> float:
+    """Samples with an obstacle inside the hard volume [%], of clearances (n,)."""
+    return 100.0 * float(np.mean(room < -1e-6))
 
 
-def _kept(elbow: Elbow) -> list[Case]:
-    """The free arc where the elbow is, through faster filters; exact arcs in other scenes."""
-    cases = []
+def least_clearances(
+    elbow: Elbow, poses: np.ndarray, angles: np.ndarray | float, points: np.ndarray
+) -> np.ndarray:
+    """(n,): the least of the points (n, k, 3) at poses (n, 4, 4) and arm angles (n,) or one;
+    `Elbow.clearance` of all in one call."""
+    swings, _, _ = elbow.equations.caller("swing")(poses)
+    n, k, _ = points.shape
+    elbows = (np.repeat(swings, k, axis=0), np.repeat(np.broadcast_to(angles, n), k))
+    radii = (np.full(n * k, radius) for radius in (VOLUME.minimum, VOLUME.maximum))
+    rows = elbow.equations.caller("clearance")(*elbows, points.reshape(-1, 3), *radii)
+    return rows.reshape(n, k).min(axis=1)
+
+
+def _nearest_angles(elbow: Elbow, poses: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """(n,): the free arm angles nearest to 0, by the exact arcs."""
+    both = zip(poses, points, strict=True)
+    return np.array([nearest_free(elbow.forbidden(T, here, VOLUME)) for T, here in both])
+
+
+def _exact(elbow: Elbow, scene: Scene) -> list[Case]:
+    """The nearest free angle of the joined arcs, without a filter."""
+    poses, points = scene.poses(), scene.points(21)
+    wanted = _nearest_angles(elbow, poses, points)
+    room = least_clearances(elbow, poses, wanted, points)
+    who = f"{scene}, exact arcs without a filter"
+    cases = [Case(f"{who}: samples inside", 0.0, share_inside(room), 0.0, "%")]
+    if scene.fastest is None:
+        widest = float(np.abs(wanted).max())
+        return [*cases, Case(f"{who}: largest arm angle", 0.499, widest, 5.1e-4, "rad")]
+    published, digits = scene.fastest
+    rate = round(float(np.abs(np.diff(wanted)).max()) / PERIOD, digits)
+    what = f"{who}: largest arm rate to {digits} decimals"
+    return [*cases, Case(what, published, rate, SAME, "rad/s")]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A minute (n,) with one of `SETTINGS`: arm angles wanted and filtered."""
+
+    wanted: np.ndarray
+    filtered: np.ndarray
+
+
+def kept_runs(elbow: Elbow, scene: Scene, points: np.ndarray) -> list[Kept]:
+    """A run of each of `SETTINGS` among points (n, k, 3): the target stays in the free arc where
+    the elbow is, from a larger radius on."""
+    volumes = {activation: SafetyVolume(0.0, activation) for activation, _ in SETTINGS}
+    filters = [CriticallyDampedFilter(rate, PERIOD) for _, rate in SETTINGS]
+    runs = [Kept(np.zeros(SAMPLES), np.zeros(SAMPLES)) for _ in SETTINGS]
+    for k, T in enumerate(scene.poses()):
+        swing, stands = elbow.swing(T, "kept_runs"), around(points[k], 0.0, "kept_runs")
+        forbidden = {
+            activation: np.concatenate([elbow.forbidden_at(swing, stands, volume), HALF_A_TURN])
+            for activation, volume in volumes.items()
+        }
+        for (activation, _), smooth, run in zip(SETTINGS, filters, runs, strict=True):
+            run.wanted[k] = nearest_free(forbidden[activation], 0.0, keep=smooth.value)
+            run.filtered[k] = smooth.step(run.wanted[k])
+    return runs
+
+
+def _kept(elbow: Elbow, scene: Scene) -> list[Case]:
+    """The free arc where the elbow is, through faster filters."""
+    poses, points = scene.poses(), scene.points(11)
+    runs = kept_runs(elbow, scene, points)
     note = (
         "a filtered elbow alone keeps nothing clear for certain: the guard and the hard volume do"
     )
-    for (activation, rate), (share, least) in KEEPING.items():
-        room = kept_run(elbow, activation, rate)
-        inside = 100.0 * float(np.mean(room < -1e-6))
-        who = f"arc kept, activation {activation} m, p = {rate} 1/s"
-        cases += [
-            Case(f"{who}: samples inside", share, inside, 0.051 if share else 0.0, "%", note),
-            Case(
-                f"{who}: least clearance to the millimetre",
-                least,
-                round(float(room.min()), 3),
-                1e-9,
-                "m",
-                note,
-            ),
-        ]
-    for up, plane, sign in OTHER_SCENES:
-        room = np.zeros(SAMPLES // 4)
-        for k in range(len(room)):
-            T, points = circle(k / len(room), up), human_points(k / len(room), 11, plane, sign)
-            wanted = nearest_free(elbow.forbidden(T, points, VOLUME))
-            room[k] = elbow.clearance(T, wanted, points, VOLUME).min()
-        who = f"exact arcs without a filter, tool {'up' if up else 'down'}, arms in {plane}"
-        cases.append(
-            Case(f"{who}: samples inside", 0.0, 100.0 * float(np.mean(room < -1e-6)), 0.0, "%")
-        )
+    zero = least_clearances(elbow, poses, 0.0, points)
+    cases = _noted(f"{scene}, 11 points a link, arm angle 0", scene.at_zero, zero, "")
+    for (activation, rate), published, run in zip(SETTINGS, scene.kept, runs, strict=True):
+        who = f"{scene}, arc kept, activation {activation} m, p = {rate} 1/s"
+        room = least_clearances(elbow, poses, run.filtered, points)
+        cases += _noted(who, published, room, note)
+    if scene is SCENES[0]:
+        jump = round(float(np.abs(np.diff(runs[-1].wanted)).max()), 1)
+        what = f"{who}: forced change of sides to one decimal"
+        cases.append(Case(what, SIDE_CHANGE, jump, SAME, "rad"))
     return cases
+
+
+def _noted(who: str, published: tuple[float, float], room: np.ndarray, note: str) -> list[Case]:
+    share, least = published
+    ours = round(round(float(room.min()), 4), 3)
+    return [
+        Case(f"{who}: samples inside", share, share_inside(room), SAME, "%", note),
+        Case(f"{who}: least clearance to the millimetre", least, ours, SAME, "m", note),
+    ]
+
+
+def _guarded(elbow: Elbow, scene: Scene) -> Case:
+    """The same minute with the hard volume and the guard, which may make the tool wait."""
+    filter = CriticallyDampedFilter(10.0, PERIOD)
+    avoidance = ElbowAvoidance(elbow, VOLUME, filter, activation=0.18)
+    points, poses, angles = scene.points(11), np.zeros((SAMPLES, 4, 4)), np.zeros(SAMPLES)
+    s = 0.0
+    for k in range(SAMPLES):
+        poses[k] = circle(s, scene.up)
+        step = avoidance.step(poses[k], points[k])
+        angles[k] = step.arm_angle
+        s += step.speed_scale / SAMPLES
+    room = least_clearances(elbow, poses, angles, points)
+    return Case(f"{scene}, guarded: samples inside", 0.0, share_inside(room), 0.0, "%")
 
 
 def figures() -> tuple[Redrawn, ...]:
@@ -387,12 +428,9 @@ def figures() -> tuple[Redrawn, ...]:
 def _draw_clearance(figure: Any) -> None:
     elbow = Elbow(load("redundant-7"), "tool", (0.0, 1.0, 0.0))
     s = np.linspace(0.0, 1.0, 120, endpoint=False)
-    up, away, angles = (np.zeros(len(s)) for _ in range(3))
-    for k, x in enumerate(s):
-        T, points = circle(x), human_points(x)
-        angles[k] = nearest_free(elbow.forbidden(T, points, VOLUME))
-        up[k] = elbow.clearance(T, 0.0, points, VOLUME).min()
-        away[k] = elbow.clearance(T, angles[k], points, VOLUME).min()
+    poses, points = np.array([circle(x) for x in s]), human_points(s)
+    angles = _nearest_angles(elbow, poses, points)
+    up, away = (least_clearances(elbow, poses, angle, points) for angle in (0.0, angles))
     rows = [
         ("least clearance", "m", {"elbow up": up, "making way": away}),
         ("arm angle", "rad", {"nearest free angle": angles}),
