@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -384,6 +385,48 @@ except SystemExit as end:
 drawing = sorted({name.partition(".")[0] for name in sys.modules} & {"rich", "pygments", "markdown_it"})
 assert drawing == [], drawing
 """
+
+
+def test_the_list_of_commands_says_what_the_commands_say():
+    """The list is read from the files; a command that is loaded has the same words."""
+    import inspect
+
+    from linkwork.cli.application import _file, _told, commands
+
+    told = {
+        word: sentences
+        for module in set(commands().values())
+        for word, sentences in _told(_file(module)).items()
+    }
+    assert sorted(told) == list(commands())
+    for word, module in commands().items():
+        brought = importlib.import_module(module)
+        grouped = getattr(brought, "GROUP", None) == word
+        command = brought if grouped else _function(brought, word)
+        assert told[word] == inspect.getdoc(command)
+
+
+def _function(module, word):
+    return next(f for name, f in vars(module).items() if name.strip("_") == word.replace("-", "_"))
+
+
+LISTED = """
+import sys
+from linkwork.cli.application import main
+sys.argv = ["linkwork", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    print([name for name in sys.modules if "commands" in name.split(".")], file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], []])
+def test_the_list_of_commands_imports_none_of_them(words):
+    done = subprocess.run(
+        [sys.executable, "-c", LISTED, *words], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == "[]"
 
 
 def test_every_help_page_has_an_example():

@@ -3,7 +3,7 @@ code."""
 
 from __future__ import annotations
 
-import functools
+import ast
 import importlib
 import inspect
 import os
@@ -30,6 +30,8 @@ _COMMAND = re.compile(r"^def ([a-zA-Z]\w*)\(", re.MULTILINE)
 
 _PLAIN: dict[str, Any] = {"cls": PageGroup, "no_args_is_help": True, "rich_markup_mode": None}
 app = typer.Typer(name="linkwork", pretty_exceptions_enable=False, **_PLAIN)
+_registered: set[str] = set()
+"""Modules whose commands are part of `app`."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -68,14 +70,42 @@ def commands() -> dict[str, str]:
     return dict(sorted(homes.items()))
 
 
+def _file(module: str) -> Path:
+    """The file of a module that `commands` names."""
+    room, *inside = module.removeprefix(f"{rooms.PACKAGE}.").split(".")
+    return rooms.rooms()[room].joinpath(*inside).with_suffix(".py")
+
+
 def load_commands(word: str | None = None) -> None:
     """Register the commands of one word, or of all words, once."""
     known = commands()
     for module in dict.fromkeys(known.values() if word is None else [known[word]]):
-        _register(module)
+        if module not in _registered:
+            _registered.add(module)
+            _register(module)
 
 
-@functools.cache
+def tell_commands() -> None:
+    """Register every word with what its file says of it: enough for the list of commands and for
+    mistakes, and no room is imported for it."""
+    for module in set(commands().values()) - _registered:
+        for word, sentences in _told(_file(module)).items():
+            app.command(word, cls=PageCommand, help=sentences)(_not_loaded)
+
+
+def _not_loaded() -> None:
+    raise RuntimeError("this command is only told of; load_commands brings it")
+
+
+def _told(file: Path) -> dict[str, str]:
+    """Word -> docstring of a file of commands, or of its group."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    words = _words(file)
+    functions = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
+    documented = {_word(f.name): ast.get_docstring(f) for f in functions if f.name[0] != "_"}
+    return {word: documented.get(word) or ast.get_docstring(tree) or "" for word in words}
+
+
 def _register(module: str) -> None:
     brought = importlib.import_module(module)
     group = app
@@ -104,7 +134,11 @@ def main() -> None:
     debug = "--debug" in sys.argv
     stopped = _notice_interrupts()
     try:
-        load_commands(_asked_for())
+        word = _asked_for()
+        if word is None:
+            tell_commands()
+        else:
+            load_commands(word)
         code = app(standalone_mode=False)  # an exit comes back as its code
         sys.stdout.flush()
     except typer.Exit as stop:
