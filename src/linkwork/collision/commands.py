@@ -21,7 +21,6 @@ from linkwork.collision.model import WAYS, CollisionModel
 from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.sampled_pairs import pairs as sampled
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.view.clearance import write_clearance
 
 Shapes = Annotated[str, typer.Option(help=f"Of the robot: {', '.join(WAYS)}.")]
 Tolerance = Annotated[str, typer.Option(help="How far spheres may stick out: 20mm.")]
@@ -76,6 +75,8 @@ def collide(
         name, time, q_at = moving
         facts = {"motion": name, **_over(model, time, q_at, around)}
         if html is not None:
+            from linkwork.view.clearance import write_clearance
+
             write_clearance(html, model, time, q_at, around)
     facts = {"robot": loaded.name, **facts}
     shown = [str(model.report), *_told(facts)] if report else _told(facts)

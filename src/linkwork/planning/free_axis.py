@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import dijkstra
 
 from linkwork import configurations, deadlines, quantities
 from linkwork.inverse.solve import inverse_kinematics
@@ -186,6 +184,9 @@ class FreeAxis:
         begun, n = np.flatnonzero(np.isfinite(costs)), len(rows)
         # one more node leads to all rows that were come to; nothing costs 0, which would be no edge
         ends = (np.concatenate([a, b, np.full(len(begun), n)]), np.concatenate([b, a, begun]))
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import dijkstra
+
         graph = coo_array(
             (np.concatenate([steps, steps, costs[begun] + 1e-12]), ends), shape=(n + 1, n + 1)
         )

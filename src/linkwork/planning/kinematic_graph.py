@@ -21,11 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from linkwork import configurations, deadlines, quantities
 from linkwork.arguments import choice, finite, number, whole
@@ -51,6 +50,9 @@ from linkwork.planning.sampling import (
 from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 log = logging.getLogger(__name__)
 

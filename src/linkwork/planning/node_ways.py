@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkwork import deadlines
 from linkwork.arguments import choice
@@ -25,6 +24,8 @@ from linkwork.planning.sampling import whole_configurations
 from linkwork.planning.search import Way, adjacency, cheapest_to
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from linkwork.planning.kinematic_graph import KinematicGraph
 
 COSTS = ("task", "joint", "manipulability")
@@ -122,6 +123,8 @@ class _Steps:
     @cached_property
     def _back(self) -> np.ndarray:
         """The entry of every step in the other direction."""
+        from scipy.sparse import csr_array
+
         counted = csr_array(
             (np.arange(self.costs.nnz), self.costs.indices, self.costs.indptr),
             shape=self.costs.shape,

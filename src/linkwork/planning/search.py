@@ -1,15 +1,20 @@
 """Search: the cheapest way through a graph, by A* with re-opening,
-so that any admissible heuristic is enough."""
+so that any admissible heuristic is enough.
+
+Graphs are matrices of scipy, which loads as long as linkwork itself: with the first graph.
+"""
 
 from __future__ import annotations
 
 import heapq
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ def adjacency(pairs: np.ndarray, there: np.ndarray, back: np.ndarray, n: int) ->
     rows = np.concatenate([pairs[:, 0], pairs[:, 1]])
     columns = np.concatenate([pairs[:, 1], pairs[:, 0]])
     costs = np.maximum(np.concatenate([there, back]), np.finfo(float).tiny)
+    from scipy.sparse import csr_array
+
     return csr_array((costs, (rows, columns)), shape=(n, n))
 
 
@@ -58,6 +65,8 @@ def cheapest_way(graph: csr_array, start: int, goals: np.ndarray, heuristic: np.
 def cheapest_to(graph: csr_array, start: int, ends: np.ndarray) -> Way:
     """The cheapest way to any of some ends, by Dijkstra over the whole graph:
     for graphs without a good heuristic."""
+    from scipy.sparse.csgraph import dijkstra
+
     costs, before = dijkstra(graph, directed=True, indices=start, return_predecessors=True)
     end = int(ends[np.argmin(costs[ends])])
     if not math.isfinite(costs[end]):
@@ -74,10 +83,14 @@ def _back(before: dict[int, int] | np.ndarray, end: int) -> tuple[int, ...]:
 
 def costs_from(graph: csr_array, start: int) -> np.ndarray:
     """The least cost (n,) from a vertex to every other, inf where there is no way."""
+    from scipy.sparse.csgraph import dijkstra
+
     return dijkstra(graph, directed=True, indices=start)
 
 
 def admissible(graph: csr_array, goals: np.ndarray, heuristic: np.ndarray) -> bool:
     """Whether the heuristic nowhere exceeds the true cost to the nearest goal (to rounding)."""
+    from scipy.sparse.csgraph import dijkstra
+
     true = dijkstra(graph.T.tocsr(), directed=True, indices=goals, min_only=True)
     return bool((heuristic <= true * (1 + 1e-12) + 1e-15).all())
