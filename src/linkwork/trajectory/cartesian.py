@@ -15,28 +15,26 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork import configurations, deadlines, quantities
-from linkwork.arguments import as_doubles, finite, flag, number
+from linkwork import quantities
+from linkwork.arguments import as_doubles, finite, number
 from linkwork.errors import InvalidInput, NotPossible, WrongCall, did_you_mean
 from linkwork.foreign_poses import matrix_of
 from linkwork.inverse.numeric import BEYOND
 from linkwork.inverse.solve import inverse_kinematics
 from linkwork.loops.assembly import home
 from linkwork.subject import RobotLike, subject_of
+from linkwork.trajectory.joint_bounds import JointBounds
 from linkwork.trajectory.line_rates import rates_along, singular_stretches
+from linkwork.trajectory.line_timing import Stretch, timed_stretches
 from linkwork.trajectory.motion import MEET, STEP, Motion, finite_times
-from linkwork.trajectory.pace import Pace, pace
 from linkwork.trajectory.path import Path
-from linkwork.trajectory.ways import Arc, Piece, cruise_of, moves_of, rounded
+from linkwork.trajectory.ways import Arc
 
 RAMP = 0.25
 """Seconds in which a speed is reached where no acceleration is given."""
 LONG = 20_000
 """Instants of a way whose search takes a second: before it begins, the farthest pose is looked
 at."""
-MOST_INSTANTS = 2 * 10**6
-AN_INSTANT = 1500.0
-"""Bytes: poses, rates and Jacobians, some of them twice."""
 
 
 @dataclass(frozen=True)
@@ -249,10 +247,10 @@ def _lines(
     if not batch:
         raise InvalidInput(f"{who}: the batch is empty, expected at least one list of poses")
     jerk_time = 0.0 if jerk is None else most / jerk
-    bounds = _JointBounds.of(who, subject, joint_limits, joint_jerk)
+    bounds = JointBounds.of(who, subject, joint_limits, joint_jerk)
     start = _starts(who, subject, len(batch), q0)
     ways = [_from(subject, frame, poses, q) for poses, q in zip(batch, start, strict=True)]
-    timed = [_timed(who, poses, limits, radius, jerk_time) for poses in ways]
+    timed = [timed_stretches(who, poses, limits, radius, jerk_time) for poses in ways]
     tracks = _tracked(who, subject, frame, timed, start)
     names = tuple(subject.joints) if subject.nq == subject.nv else ()
     motions = [
@@ -261,53 +259,8 @@ def _lines(
     return tuple(replace(motion, names=names) for motion in motions)
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """A part of the way from rest to rest: instants, poses,
-    velocity and acceleration of the frame (n, 6)."""
-
-    time: np.ndarray
-    T: np.ndarray
-    twist: np.ndarray
-    change: np.ndarray
-
-
-def _timed(
-    who: str, poses: Any, limits: dict[str, float], radius: float, jerk_time: float
-) -> list[_Stretch]:
-    """The way of one line, in stretches between stops;
-    s runs over the cruising time of every piece."""
-    moves = [replace(move, cruise=cruise_of(move, limits)) for move in moves_of(poses)]
-    groups = rounded(moves, radius) if radius > 0.0 else [[move] for move in moves]
-    stretches = []
-    for group in groups:
-        pieces = [piece for piece in group if piece.cruise > 1e-12]
-        ends = np.concatenate([[0.0], np.cumsum([piece.cruise for piece in pieces])])
-        law = _pace(pieces, limits, jerk_time)
-        count = _instants(who, law.duration, limits["step"])
-        time = np.linspace(0.0, law.duration, count)
-        s, sd, sdd = law.at(time)
-        T, twist, change = _along(pieces, ends, np.clip(s, 0.0, ends[-1]), sd, sdd)
-        # a mean over time can pass a corner faster than the corner allows
-        beyond = _beyond(twist, change, limits)
-        stretches.append(_Stretch(time * beyond, T, twist / beyond, change / beyond**2))
-    return stretches
-
-
-def _instants(who: str, duration: float, step: float) -> int:
-    """How many instants a stretch has; refused before the first where no memory holds them."""
-    steps = duration / step
-    cure = "set speed= or step="
-    if not steps < MOST_INSTANTS:
-        raise InvalidInput(
-            f"{who}: {steps:.3g} instants, expected at most {MOST_INSTANTS:.0e}: {cure}"
-        )
-    deadlines.check_memory(steps * AN_INSTANT, f"{who}: {steps:.3g} instants", cure)
-    return max(2, math.ceil(steps) + 1)
-
-
 def _followed(
-    subject: Any, frame: str, stretches: list[_Stretch], q: np.ndarray, bounds: _JointBounds
+    subject: Any, frame: str, stretches: list[Stretch], q: np.ndarray, bounds: JointBounds
 ) -> CartesianMotion:
     """Rates of the joints along every stretch, and time stretched where they exceed their
     limits."""
@@ -326,62 +279,6 @@ def _followed(
     return parts[0].extended(parts[1:])
 
 
-def _pace(pieces: list[Piece], limits: dict[str, float], jerk_time: float) -> Pace:
-    """s(t): speed at most 1, and in curves no more than their bend allows.
-
-    Along a piece of length l and cruising time w the frame's acceleration is (l / w) sdd; a curve
-    adds |p''| sd^2 / w^2 across. Where both act each gets the share 1 / sqrt(2).
-    """
-    fastest, sharpest = [], []
-    for p in pieces:
-        x = p.at(np.linspace(0.0, 1.0, 9))
-        along = np.linalg.norm(x.dp, axis=1).max() / p.cruise
-        about = np.linalg.norm(x.w, axis=1).max() / p.cruise
-        across = np.linalg.norm(x.ddp, axis=1).max() / p.cruise**2
-        twisted = np.linalg.norm(x.dw, axis=1).max() / p.cruise**2
-        part = math.sqrt(0.5) if max(across, twisted) > 0.0 else 1.0
-        bends = ((across, limits["acceleration"]), (twisted, limits["turn_acceleration"]))
-        fastest.append(
-            min([1.0, *(math.sqrt(part * most / bend) for bend, most in bends if bend > 0.0)])
-        )
-        ramps = ((along, limits["acceleration"]), (about, limits["turn_acceleration"]))
-        sharpest.append(min(part * most / rate for rate, most in ramps if rate > 0.0))
-    widths = np.array([p.cruise for p in pieces])
-    return pace(widths, np.array(fastest), np.array(sharpest), jerk_time)
-
-
-def _along(
-    pieces: list[Piece], ends: np.ndarray, s: np.ndarray, sd: np.ndarray, sdd: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Poses (n, 4, 4) of the frame, its velocity and acceleration (n, 6), world axes, linear
-    first."""
-    T, twist, change = np.zeros((len(s), 4, 4)), np.zeros((len(s), 6)), np.zeros((len(s), 6))
-    T[:, 3, 3] = 1.0
-    which = np.clip(np.searchsorted(ends, s, side="right") - 1, 0, len(pieces) - 1)
-    for k, piece in enumerate(pieces):
-        rows, width = which == k, ends[k + 1] - ends[k]
-        if not rows.any():
-            continue
-        x = piece.at((s[rows] - ends[k]) / width)
-        u, uu = sd[rows, None] / width, sdd[rows, None] / width
-        T[rows, :3, 3], T[rows, :3, :3] = x.p, x.R
-        twist[rows] = np.concatenate([x.dp * u, x.w * u], axis=1)
-        change[rows] = np.concatenate([x.dp * uu + x.ddp * u**2, x.w * uu + x.dw * u**2], axis=1)
-    return T, twist, change
-
-
-def _beyond(twist: np.ndarray, change: np.ndarray, limits: dict[str, float]) -> float:
-    """By what factor time must be stretched so that the frame keeps its limits; at least 1."""
-    largest = lambda x: float(np.linalg.norm(x, axis=1).max())
-    speeds = (largest(twist[:, :3]) / limits["speed"], largest(twist[:, 3:]) / limits["turn_speed"])
-    ramps = (
-        largest(change[:, :3]) / limits["acceleration"],
-        largest(change[:, 3:]) / limits["turn_acceleration"],
-    )
-    factor = max(*speeds, *(math.sqrt(x) for x in ramps))
-    return factor if factor > 1.0 + 1e-9 else 1.0
-
-
 def _starts(who: str, subject: Any, count: int, q0: ArrayLike | None) -> np.ndarray:
     """Where inverse kinematics starts, (count, nq)."""
     shapes = ((subject.nq,), (count, subject.nq))
@@ -395,23 +292,18 @@ def _starts(who: str, subject: Any, count: int, q0: ArrayLike | None) -> np.ndar
 
 def _from(subject: Any, frame: str, poses: Any, q: np.ndarray) -> list[Any]:
     """What `line` takes as poses, as a list; before one alone stands where the frame is."""
-    shape = () if isinstance(poses, Sequence) else np.shape(matrix_of(poses))
-    position = (
-        isinstance(poses, Sequence)
-        and len(poses) == 3
-        and all(isinstance(x, int | float) for x in poses)
-    )
-    one = position or isinstance(poses, Arc) or shape in ((4, 4), (3,))
-    entries = [poses] if one else list(poses)
-    return (
-        entries
-        if len(entries) != 1
-        else [quantities.evaluate(subject, "pose", {"q": q}, frame), *entries]
-    )
+    if isinstance(poses, Sequence):
+        is_one = len(poses) == 3 and all(isinstance(x, int | float) for x in poses)
+    else:
+        is_one = isinstance(poses, Arc) or np.shape(matrix_of(poses)) in ((4, 4), (3,))
+    entries = [poses] if is_one else list(poses)
+    if len(entries) != 1:
+        return entries
+    return [quantities.evaluate(subject, "pose", {"q": q}, frame), *entries]
 
 
 def _tracked(
-    who: str, subject: Any, frame: str, timed: list[list[_Stretch]], start: np.ndarray
+    who: str, subject: Any, frame: str, timed: list[list[Stretch]], start: np.ndarray
 ) -> list[np.ndarray]:
     """Coordinates along all poses of every line: the first by a search from its start,
     then each from the last."""
@@ -461,48 +353,8 @@ def _named(who: str, k: int) -> str:
     return who if who == "line" else f"{who}: line {k}"
 
 
-def _before(stretches: list[_Stretch], n: int) -> float:
+def _before(stretches: list[Stretch], n: int) -> float:
     return float(sum(x.time[-1] for x in stretches[:n]))
-
-
-@dataclass(frozen=True)
-class _JointBounds:
-    """Largest speed, acceleration and jerk of the joints (nv,); infinite where there is none."""
-
-    speed: np.ndarray
-    acceleration: np.ndarray
-    jerk: np.ndarray
-
-    @staticmethod
-    def of(
-        who: str, subject: Any, joint_limits: bool, joint_jerk: ArrayLike | None
-    ) -> _JointBounds:
-        free = np.full(subject.nv, np.inf)
-        jerk = free
-        if joint_jerk is not None:
-            jerk = np.broadcast_to(as_doubles(joint_jerk, f"{who}: joint_jerk"), (subject.nv,))
-            if not (jerk > 0.0).all():
-                raise InvalidInput(f"{who}: joint_jerk is {joint_jerk}, expected numbers > 0")
-        if not flag(joint_limits, f"{who}: joint_limits"):
-            return _JointBounds(free, free, jerk)
-        limits = configurations.limits(subject)
-        most = [
-            np.where(np.asarray(x) > 0.0, x, np.inf) for x in (limits.velocity, limits.acceleration)
-        ]
-        return _JointBounds(most[0], most[1], jerk)
-
-    def excess(self, time: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
-        """By what factor time must be stretched so that all are kept; at least 1."""
-        change = np.diff(a, axis=0) / np.diff(time)[:, None]
-        factors = [1.0]
-        for values, most, order in (
-            (v, self.speed, 1),
-            (a, self.acceleration, 2),
-            (change, self.jerk, 3),
-        ):
-            worst = float((np.abs(values) / most).max(initial=0.0))
-            factors.append(worst ** (1.0 / order))
-        return max(factors)
 
 
 def _quintic(
