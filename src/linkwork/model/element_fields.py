@@ -69,6 +69,13 @@ LENGTH = Role("number", "length")
 LENGTH_NOT_NEGATIVE = Role("number", "length", "not negative")
 LENGTH_POSITIVE = Role("number", "length", "positive")
 PLAIN = Role("number")
+ANY_JOINT = Role("joint", coordinates=None)
+CARRIER = Role("joint", what="carrier")
+POSITION = Role("coordinate", "position")
+EFFORT = Role("coordinate", "effort")
+JOINT_STIFFNESS = Role("coordinate", "stiffness", "not negative")
+STIFFNESS = Role("number", "stiffness", "not negative")
+DAMPING = Role("number", "damping", "not negative")
 
 
 def rated(dimension: str) -> Role:

@@ -17,18 +17,25 @@ from typing import Annotated, ClassVar, TypeAlias, get_args
 
 from linkwork.model.element_fields import (
     ANGLE,
+    ANY_JOINT,
     AXIS,
     BRANCH,
+    CARRIER,
+    DAMPING,
     DIRECTION,
+    EFFORT,
     FLAG,
     JOINT,
+    JOINT_STIFFNESS,
     LENGTH,
     LENGTH_NOT_NEGATIVE,
     LENGTH_POSITIVE,
     PLAIN,
     POINT,
     POINT_OR_BAR,
+    POSITION,
     ROTATION,
+    STIFFNESS,
     Role,
     one_of,
     rated,
@@ -36,6 +43,9 @@ from linkwork.model.element_fields import (
 )
 from linkwork.model.number import IDENTITY, ZERO, Matrix, Number, Vector
 
+Names: TypeAlias = tuple[str, ...]
+Rows: TypeAlias = tuple[tuple[Number, ...], ...]
+Terms: TypeAlias = tuple[tuple[str, Number], ...]
 X_AXIS: Vector = (1.0, 0.0, 0.0)
 Z_AXIS: Vector = (0.0, 0.0, 1.0)
 
@@ -61,6 +71,9 @@ CLOSURE_KINDS = ("point", "distance", "weld", "hinge", "planar_hinge", "pin_in_s
 WELD_DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 DIRECTIONS = ("fx", "fy", "fz", "mx", "my", "mz")
 OTHERS = ("nothing", "free")
+END = one_of("kind of ends", ENDS)
+WELDED = Role("words", choices=WELD_DIRECTIONS, what="direction")
+DEPENDENT = Role("joints", coordinates=None, what="dependent joint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +102,13 @@ class LinearActuator:
     name: str
     foot: Annotated[Point, POINT, "where it is held by one body"]
     head: Annotated[Point, POINT, "where it is held by the other"]
-    joint: Annotated[
-        str | None,
-        Role("joint", coordinates=None),
-        "the joint that it drives; none: it only follows",
-    ] = None
+    joint: Annotated[str | None, ANY_JOINT, "the joint that it drives; none: it only follows"] = (
+        None
+    )
     branch: Annotated[
         int, BRANCH, "sign of d(length)/d(joint); of a slide: of head - foot along its axis"
     ] = 1
-    ends: Annotated[str, one_of("kind of ends", ENDS), "how both ends are held"] = "ball"
+    ends: Annotated[str, END, "how both ends are held"] = "ball"
     axis: Annotated[Vector, AXIS, "of hinged ends, in axes of the foot's body"] = X_AXIS
     lower: Annotated[Number, LENGTH, "shortest length between foot and head"] = 0.0
     upper: Annotated[Number, Role("number", "length", infinite=True), "longest length"] = math.inf
@@ -144,9 +155,7 @@ class Belt:
     driving_radius: Annotated[Number, LENGTH_POSITIVE, "of the motor's wheel"]
     driven_radius: Annotated[Number, LENGTH_POSITIVE, "of the joint's wheel"]
     crossed: Annotated[bool, FLAG, "the wheels turn against each other"] = False
-    carrier: Annotated[
-        str | None, Role("joint", what="carrier"), "joint between motor and driven joint"
-    ] = None
+    carrier: Annotated[str | None, CARRIER, "joint between motor and driven joint"] = None
     offset: Annotated[Number, ANGLE, "angle of the motor where the joint is at zero"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
@@ -162,13 +171,9 @@ class Differential:
 
     word: ClassVar[str] = "differential"
     name: str
-    joints: Annotated[tuple[str, ...], Role("joints"), "the joints that are driven together"]
-    motors: Annotated[tuple[str, ...], Role("names"), "names of the motors"]
-    matrix: Annotated[
-        tuple[tuple[Number, ...], ...],
-        Role("matrix"),
-        "q = matrix c + offset: rows joints, columns motors",
-    ]
+    joints: Annotated[Names, Role("joints"), "the joints that are driven together"]
+    motors: Annotated[Names, Role("names"), "names of the motors"]
+    matrix: Annotated[Rows, Role("matrix"), "q = matrix c + offset: rows joints, columns motors"]
     offset: Annotated[tuple[Number, ...], Role("coordinates", "position"), "of the joints"] = ()
     assumed: bool = False
     note: str = field(default="", compare=False)
@@ -221,14 +226,8 @@ class Coupling:
 
     word: ClassVar[str] = "coupling"
     name: str
-    terms: Annotated[
-        tuple[tuple[str, Number], ...],
-        Role("terms"),
-        "joint: coefficient; the first is the dependent one",
-    ]
-    offset: Annotated[
-        Number, Role("coordinate", "position"), "what the sum of coefficient * q is"
-    ] = 0.0
+    terms: Annotated[Terms, Role("terms"), "joint: coefficient; the first is the dependent one"]
+    offset: Annotated[Number, POSITION, "what the sum of coefficient * q is"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -252,9 +251,7 @@ class Spring:
     name: str
     first: Annotated[Point, POINT_OR_BAR, "one end"]
     second: Annotated[Point, POINT_OR_BAR, "the other end"]
-    stiffness: Annotated[
-        Number, Role("number", "stiffness", "not negative"), "tension for each length"
-    ]
+    stiffness: Annotated[Number, STIFFNESS, "tension for each length"]
     free_length: Annotated[
         Number, LENGTH_NOT_NEGATIVE, "length from which its stiffness counts"
     ] = 0.0
@@ -262,9 +259,7 @@ class Spring:
     kind: Annotated[
         str, one_of("kind of spring", SPRING_KINDS), "pulls only, pushes only, or both"
     ] = "tension"
-    ends: Annotated[
-        str, one_of("kind of ends", ENDS), "how both ends are held; counts in mobility"
-    ] = "ball"
+    ends: Annotated[str, END, "how both ends are held; counts in mobility"] = "ball"
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -277,15 +272,9 @@ class TorsionSpring:
     word: ClassVar[str] = "torsion spring"
     name: str
     joint: Annotated[str, JOINT, "the joint about (or along) which it acts"]
-    stiffness: Annotated[
-        Number, Role("coordinate", "stiffness", "not negative"), "effort for each coordinate"
-    ]
-    free: Annotated[
-        Number, Role("coordinate", "position"), "coordinate at which only the pretension acts"
-    ] = 0.0
-    pretension: Annotated[Number, Role("coordinate", "effort"), "effort at the free coordinate"] = (
-        0.0
-    )
+    stiffness: Annotated[Number, JOINT_STIFFNESS, "effort for each coordinate"]
+    free: Annotated[Number, POSITION, "coordinate at which only the pretension acts"] = 0.0
+    pretension: Annotated[Number, EFFORT, "effort at the free coordinate"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -298,9 +287,7 @@ class Damper:
     name: str
     first: Annotated[Point, POINT_OR_BAR, "one end"]
     second: Annotated[Point, POINT_OR_BAR, "the other end"]
-    damping: Annotated[
-        Number, Role("number", "damping", "not negative"), "force for each speed of lengthening"
-    ]
+    damping: Annotated[Number, DAMPING, "force for each speed of lengthening"]
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -386,15 +373,9 @@ class LoopClosure:
     second_rotation: Annotated[Matrix, ROTATION, "of a weld: its frame on the second body"] = (
         IDENTITY
     )
-    directions: Annotated[
-        tuple[str, ...],
-        Role("words", choices=WELD_DIRECTIONS, what="direction"),
-        "of a weld: what is held",
-    ] = WELD_DIRECTIONS
+    directions: Annotated[Names, WELDED, "of a weld: what is held"] = WELD_DIRECTIONS
     dependent: Annotated[
-        tuple[str, ...],
-        Role("joints", coordinates=None, what="dependent joint"),
-        "joints that it decides; none: those furthest from the base",
+        Names, DEPENDENT, "joints that it decides; none: those furthest from the base"
     ] = ()
     direction: Annotated[Vector, DIRECTION, "of a slot, in axes of the first body"] = X_AXIS
     assumed: bool = False
@@ -439,22 +420,9 @@ class Stiffness:
 
 
 Transmission: TypeAlias = LinearActuator | Gear | Belt | Differential | FourBar
-Element: TypeAlias = (
-    Transmission
-    | Coupling
-    | Spring
-    | TorsionSpring
-    | Damper
-    | Bar
-    | Slider
-    | LoopClosure
-    | Share
-    | Stiffness
-)
+Massless: TypeAlias = Coupling | Spring | TorsionSpring | Damper | Bar | Slider | LoopClosure
+Element: TypeAlias = Transmission | Massless | Share | Stiffness
 
-KINDS: dict[str, type] = {
-    type_name(kind): kind
-    for kind in get_args(Element)
-    if any(each.name == "name" for each in fields(kind))
-}
+_NAMED = [kind for kind in get_args(Element) if "name" in (x.name for x in fields(kind))]
+KINDS: dict[str, type] = {type_name(kind): kind for kind in _NAMED}
 """Word of a file -> class, of every element that has a name; sharing rules stand apart."""
