@@ -24,14 +24,13 @@ from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.robot_yaml import write
 from linkwork.formats.robot_yaml.document import Node
 from linkwork.formats.robot_yaml.placements import axis, placement
+from linkwork.formats.robot_yaml.reading import Kind, Reader
 from linkwork.formats.robot_yaml.schema import (
     Either,
     Entry,
-    Kind,
     Listed,
     Named,
     Numbers,
-    Reader,
     Record,
     Text,
     Variant,

@@ -17,7 +17,8 @@ from linkwork.collision.obstacles import Obstacle, Obstacles
 from linkwork.collision.shapes import Box, Cylinder, HalfSpace, Mesh, Sphere
 from linkwork.errors import InvalidFile, LinkworkError
 from linkwork.formats.robot_yaml.document import Node
-from linkwork.formats.robot_yaml.schema import Number, Place, Reader
+from linkwork.formats.robot_yaml.reading import Place, Reader
+from linkwork.formats.robot_yaml.schema import Number
 from linkwork.formats.robot_yaml.units import Units
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import from_quaternion

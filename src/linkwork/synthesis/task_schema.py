@@ -9,15 +9,14 @@ import numpy as np
 
 from linkwork.errors import InvalidFile
 from linkwork.formats.robot_yaml.document import LARGEST, parse_document
+from linkwork.formats.robot_yaml.reading import Kind, Reader
 from linkwork.formats.robot_yaml.schema import (
     Choice,
     Integer,
-    Kind,
     Listed,
     Name,
     Number,
     Numbers,
-    Reader,
     Record,
     Text,
 )

@@ -14,7 +14,8 @@ from linkwork.formats.robot_yaml.joints import read_dh_table, read_joints
 from linkwork.formats.robot_yaml.motions import read_configurations, read_motions
 from linkwork.formats.robot_yaml.parts import Part, own_names, parts
 from linkwork.formats.robot_yaml.placements import placement
-from linkwork.formats.robot_yaml.schema import Entry, Reader, refusal
+from linkwork.formats.robot_yaml.reading import Reader, refusal
+from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.formats.robot_yaml.variables import Scope, empty_scope, remarks, scope_with
 from linkwork.model.model import GRAVITY, Frame, Model
 from linkwork.model.number import Number, is_symbol

@@ -10,7 +10,8 @@ from typing import Any
 from linkwork.errors import did_you_mean
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.robot_yaml.parts import Part
-from linkwork.formats.robot_yaml.schema import Entry, Place, Reader
+from linkwork.formats.robot_yaml.reading import Place, Reader
+from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.model.body import Body
 from linkwork.model.joint import Joint
 from linkwork.model.kinds import KINDS

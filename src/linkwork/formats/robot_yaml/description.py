@@ -18,7 +18,8 @@ from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.options import CHOICES
 from linkwork.formats.robot_yaml.build import build_model
 from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
-from linkwork.formats.robot_yaml.schema import Entry, Reader, Value
+from linkwork.formats.robot_yaml.reading import Reader, Value
+from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.formats.robot_yaml.units import Units, parse_unit
 from linkwork.formats.robot_yaml.variables import check_variable_names, defaults
 from linkwork.formats.robot_yaml.vocabulary import ROBOT, UNITS

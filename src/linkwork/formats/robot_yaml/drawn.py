@@ -7,7 +7,8 @@ from typing import Any
 
 from linkwork.errors import InvalidFile
 from linkwork.formats.robot_yaml.document import Node
-from linkwork.formats.robot_yaml.schema import Listed, Reader
+from linkwork.formats.robot_yaml.reading import Reader
+from linkwork.formats.robot_yaml.schema import Listed
 
 MOST_WRONG = 50
 """Wrong items of one list that are looked at: finding the nearest valid word costs more than

@@ -10,7 +10,8 @@ from linkwork.errors import did_you_mean
 from linkwork.formats.robot_yaml.context import WORLD, Build, dimension
 from linkwork.formats.robot_yaml.parts import Part, own_names
 from linkwork.formats.robot_yaml.placements import axis, rotation
-from linkwork.formats.robot_yaml.schema import Entry, Place
+from linkwork.formats.robot_yaml.reading import Place
+from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model import elements as model
 from linkwork.model.element_fields import Role, fields_of

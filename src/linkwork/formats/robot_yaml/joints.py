@@ -13,7 +13,8 @@ from linkwork.formats.robot_yaml.bodies import matter
 from linkwork.formats.robot_yaml.context import WORLD, Build, dimension
 from linkwork.formats.robot_yaml.parts import Part, own_names
 from linkwork.formats.robot_yaml.placements import axis, placement
-from linkwork.formats.robot_yaml.schema import Entry, Value, refusal
+from linkwork.formats.robot_yaml.reading import Value, refusal
+from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.formats.robot_yaml.shapes import read_shape
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model.body import Shape

@@ -8,7 +8,8 @@ from typing import Any
 from linkwork.errors import InvalidModel, did_you_mean
 from linkwork.formats.robot_yaml.context import Build, dimension
 from linkwork.formats.robot_yaml.parts import own_names
-from linkwork.formats.robot_yaml.schema import Entry, Place
+from linkwork.formats.robot_yaml.reading import Place
+from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model.joint import SIZES
 from linkwork.model.kinds import KINDS

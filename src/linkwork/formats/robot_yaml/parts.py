@@ -10,7 +10,8 @@ from typing import Any
 
 from linkwork.errors import did_you_mean
 from linkwork.formats.expressions import RESERVED, ExpressionError, parse_expression
-from linkwork.formats.robot_yaml.schema import Entry, Place
+from linkwork.formats.robot_yaml.reading import Place
+from linkwork.formats.robot_yaml.schema import Entry
 from linkwork.formats.robot_yaml.variables import Scope, Variable, check_variable_names, scope_with
 from linkwork.model.inertia import MassProperties
 from linkwork.model.number import Matrix, Vector

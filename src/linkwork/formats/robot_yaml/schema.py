@@ -12,14 +12,23 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NoReturn
 
-from linkwork.errors import InvalidFile, did_you_mean
+from linkwork.errors import did_you_mean
 from linkwork.formats.expressions import Expression, ExpressionError, parse_expression
 from linkwork.formats.robot_yaml.document import Node
-from linkwork.formats.robot_yaml.units import POWERS, Unit, Units, parse_unit
+from linkwork.formats.robot_yaml.reading import (
+    Kind,
+    Place,
+    Reader,
+    Value,
+    key_place,
+    place_of,
+    shown,
+    text_of,
+)
+from linkwork.formats.robot_yaml.units import POWERS, Unit, parse_unit
 from linkwork.formats.robot_yaml.words import WORDS, described
-from linkwork.formats.strictness import Passed
 
 LONGEST_NAME = 200
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -27,13 +36,8 @@ _PLAIN = re.compile(_NUMBER)
 PLAIN_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,15})?")
 """Most numbers of most files: certainly finite, so nothing else has to be looked at."""
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s+([A-Za-z][A-Za-z0-9*/^ \-]*|1)")
-_INFINITE = {
-    ".inf": math.inf,
-    "inf": math.inf,
-    "+.inf": math.inf,
-    "-.inf": -math.inf,
-    "-inf": -math.inf,
-}
+_INFINITE = dict.fromkeys((".inf", "inf", "+.inf"), math.inf)
+_INFINITE |= dict.fromkeys(("-.inf", "-inf"), -math.inf)
 _EXPRESSION = re.compile(r"\$\{([^{}]*)\}")
 _NUMBER_JSON = {
     "anyOf": [
@@ -41,77 +45,6 @@ _NUMBER_JSON = {
         {"type": "string", "description": '"${expression}" or a number with its unit'},
     ]
 }
-
-
-class Place(NamedTuple):
-    """Where in the file: line and column from 1, and the path of the key."""
-
-    line: int
-    column: int
-    path: str
-
-
-@dataclass(frozen=True)
-class Reader:
-    """What every kind needs to know: the name of the file for errors, and what bare numbers
-    mean."""
-
-    source: str
-    units: Units
-    passed: Passed | None = None
-    visuals: bool = True
-
-    def refuse(self, place: Place, sentence: str) -> NoReturn:
-        raise refusal(self.source, place, sentence)
-
-
-def refusal(source: str, place: Place, sentence: str) -> InvalidFile:
-    """`file:line:column: sentence, at path`, with the question "did you mean" kept last."""
-    at = f" at {place.path}" if place.path else ""
-    said, question, rest = sentence.partition("; did you mean")
-    return InvalidFile(f"{source}:{place.line}:{place.column}: {said}{at}{question}{rest}")
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A number that waits: for the variables of `expression`,
-    or for the joint that says whether it is an angle."""
-
-    place: Place
-    dimension: str | None
-    expression: Expression | None = None
-    number: float = 0.0
-    unit: Unit | None = None
-
-
-class Kind(Protocol):
-    """One kind of value: `read` gives the data of a node, `json` its JSON schema."""
-
-    def read(self, node: Node, path: str, reader: Reader) -> Any: ...
-
-    def json(self) -> dict[str, Any]: ...
-
-
-def _place(node: Node, path: str) -> Place:
-    return Place(node.line, node.column, path)
-
-
-def _key_place(node: Node, key: str, path: str) -> Place:
-    return Place(*node.of_key(key), path)
-
-
-def _shown(node: Node) -> str:
-    if node.kind != "text":
-        return f"a {'list' if node.kind == 'list' else 'mapping'}"
-    if not node.value:
-        return "empty"
-    return f'"{node.value}"' if len(node.value) <= 60 else f'"{node.value[:57]}..."'
-
-
-def _text(node: Node, path: str, reader: Reader, expected: str) -> str:
-    if node.kind != "text":
-        reader.refuse(_place(node, path), f"expected {expected}, came {_shown(node)}")
-    return node.value
 
 
 @dataclass(frozen=True)
@@ -123,7 +56,7 @@ class Number:
     infinite: bool = False
 
     def read(self, node: Node, path: str, reader: Reader) -> float | Value:
-        text = _text(node, path, reader, "a number").strip()
+        text = text_of(node, path, reader, "a number").strip()
         if self.dimension is not None and PLAIN_NUMBER.fullmatch(text):
             return reader.units.unit(self.dimension).to_si(float(text))
         if _PLAIN.fullmatch(text) and len(text) < LONGEST_NAME:
@@ -131,25 +64,27 @@ class Number:
         if text in _INFINITE and self.infinite:
             return _INFINITE[text]
         if text.startswith("${"):
-            return Value(_place(node, path), self.dimension, _expression(text, node, path, reader))
+            return Value(
+                place_of(node, path), self.dimension, _expression(text, node, path, reader)
+            )
         with_unit = _WITH_UNIT.fullmatch(text)
         if with_unit is None or len(text) > LONGEST_NAME:
             expected = 'a number, a number with its unit such as "5 mm", or "${expression}"'
-            reader.refuse(_place(node, path), f"expected {expected}, came {_shown(node)}")
+            reader.refuse(place_of(node, path), f"expected {expected}, came {shown(node)}")
         try:
             unit = parse_unit(with_unit[2])
         except ValueError as error:
-            reader.refuse(_place(node, path), str(error))
+            reader.refuse(place_of(node, path), str(error))
         return self._finished(float(with_unit[1]), unit, node, path, reader)
 
     def _finished(
         self, x: float, unit: Unit | None, node: Node, path: str, reader: Reader
     ) -> float | Value:
         if not math.isfinite(x):
-            reader.refuse(_place(node, path), f"{_shown(node)} is beyond the range of numbers")
+            reader.refuse(place_of(node, path), f"{shown(node)} is beyond the range of numbers")
         if self.dimension is None:
-            return Value(_place(node, path), None, None, x, unit)
-        return in_si(x, unit, self.dimension, _place(node, path), reader)
+            return Value(place_of(node, path), None, None, x, unit)
+        return in_si(x, unit, self.dimension, place_of(node, path), reader)
 
     def json(self) -> dict[str, Any]:
         return _NUMBER_JSON
@@ -166,11 +101,11 @@ def in_si(x: float, unit: Unit | None, dimension: str, place: Place, reader: Rea
 def _expression(text: str, node: Node, path: str, reader: Reader) -> Expression:
     whole = _EXPRESSION.fullmatch(text)
     if whole is None:
-        reader.refuse(_place(node, path), f'{_shown(node)} is not "${{expression}}" as a whole')
+        reader.refuse(place_of(node, path), f'{shown(node)} is not "${{expression}}" as a whole')
     try:
         return parse_expression(whole[1])
     except ExpressionError as error:
-        reader.refuse(_place(node, path), str(error))
+        reader.refuse(place_of(node, path), str(error))
 
 
 @dataclass(frozen=True)
@@ -181,12 +116,12 @@ class Integer:
     most: int = 10_000
 
     def read(self, node: Node, path: str, reader: Reader) -> int:
-        text = _text(node, path, reader, "a whole number")
+        text = text_of(node, path, reader, "a whole number")
         if not re.fullmatch(r"[+-]?\d{1,9}", text) or not self.least <= int(text) <= self.most:
             sentence = (
-                f"expected a whole number from {self.least} to {self.most}, came {_shown(node)}"
+                f"expected a whole number from {self.least} to {self.most}, came {shown(node)}"
             )
-            reader.refuse(_place(node, path), sentence)
+            reader.refuse(place_of(node, path), sentence)
         return int(text)
 
     def json(self) -> dict[str, Any]:
@@ -198,9 +133,9 @@ class Flag:
     """true or false."""
 
     def read(self, node: Node, path: str, reader: Reader) -> bool:
-        text = _text(node, path, reader, "true or false")
+        text = text_of(node, path, reader, "true or false")
         if text not in ("true", "false"):
-            reader.refuse(_place(node, path), f"expected true or false, came {_shown(node)}")
+            reader.refuse(place_of(node, path), f"expected true or false, came {shown(node)}")
         return text == "true"
 
     def json(self) -> dict[str, Any]:
@@ -214,9 +149,9 @@ class Text:
     def read(self, node: Node, path: str, reader: Reader) -> str:
         if node.kind == "list":
             return "\n".join(
-                _text(item, f"{path}[{k}]", reader, "a text") for k, item in enumerate(node.value)
+                text_of(item, f"{path}[{k}]", reader, "a text") for k, item in enumerate(node.value)
             )
-        return _text(node, path, reader, "a text").strip()
+        return text_of(node, path, reader, "a text").strip()
 
     def json(self) -> dict[str, Any]:
         return {"type": ["string", "number", "array"], "items": {"type": ["string", "number"]}}
@@ -227,9 +162,9 @@ class Name:
     """The name of something: not empty, one line."""
 
     def read(self, node: Node, path: str, reader: Reader) -> str:
-        text = _text(node, path, reader, "a name")
+        text = text_of(node, path, reader, "a name")
         if not _is_name(text):
-            _refuse_name(text, _place(node, path), reader)
+            _refuse_name(text, place_of(node, path), reader)
         return text
 
     def json(self) -> dict[str, Any]:
@@ -258,11 +193,11 @@ class Choice:
     words: tuple[str, ...]
 
     def read(self, node: Node, path: str, reader: Reader) -> str:
-        text = _text(node, path, reader, f"a {self.what}")
+        text = text_of(node, path, reader, f"a {self.what}")
         if text not in self.words:
             near = did_you_mean(text, self.words)
             few = f", expected one of {', '.join(self.words)}" if not near else ""
-            reader.refuse(_place(node, path), f"unknown {self.what} {_shown(node)}{few}{near}")
+            reader.refuse(place_of(node, path), f"unknown {self.what} {shown(node)}{few}{near}")
         return text
 
     def json(self) -> dict[str, Any]:
@@ -280,21 +215,18 @@ class Numbers:
     def read(self, node: Node, path: str, reader: Reader) -> tuple[float | Value, ...]:
         expected = f"a list of {self.count} numbers" if self.count else "a list of numbers"
         if node.kind != "list":
-            reader.refuse(_place(node, path), f"expected {expected}, came {_shown(node)}")
+            reader.refuse(place_of(node, path), f"expected {expected}, came {shown(node)}")
         if len(node.value) != self.count if self.count else len(node.value) > self.most:
-            reader.refuse(_place(node, path), f"expected {expected}, came {len(node.value)}")
+            reader.refuse(place_of(node, path), f"expected {expected}, came {len(node.value)}")
         number = Number(self.dimension)
         return tuple(
             [number.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)]
         )
 
     def json(self) -> dict[str, Any]:
-        size = (
-            {"minItems": self.count, "maxItems": self.count}
-            if self.count
-            else {"maxItems": self.most}
-        )
-        return {"type": "array", "items": _NUMBER_JSON, **size}
+        least = {"minItems": self.count} if self.count else {}
+        most = {"maxItems": self.count or self.most}
+        return {"type": "array", "items": _NUMBER_JSON, **least, **most}
 
 
 @dataclass(frozen=True)
@@ -306,10 +238,10 @@ class Listed:
 
     def read(self, node: Node, path: str, reader: Reader) -> tuple[Any, ...]:
         if node.kind != "list":
-            reader.refuse(_place(node, path), f"expected a list, came {_shown(node)}")
+            reader.refuse(place_of(node, path), f"expected a list, came {shown(node)}")
         if len(node.value) > self.most:
             reader.refuse(
-                _place(node, path), f"expected at most {self.most} items, came {len(node.value)}"
+                place_of(node, path), f"expected at most {self.most} items, came {len(node.value)}"
             )
         return tuple(
             [self.kind.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)]
@@ -331,14 +263,14 @@ class Named:
             return {}
         if node.kind != "map":
             reader.refuse(
-                _place(node, path),
-                f"expected a mapping from {self.what} to value, came {_shown(node)}",
+                place_of(node, path),
+                f"expected a mapping from {self.what} to value, came {shown(node)}",
             )
         entries = {}
         for name, item in node.value.items():
             below = f"{path}.{name}"
             if not _is_name(name):
-                _refuse_name(name, _key_place(node, name, below), reader)
+                _refuse_name(name, key_place(node, name, below), reader)
             entries[name] = self.kind.read(item, below, reader)
         return entries
 
@@ -357,7 +289,7 @@ class Entry(dict[str, Any]):
 
     @property
     def place(self) -> Place:
-        return _place(self._node, self.path)
+        return place_of(self._node, self.path)
 
     def at(self, key: str, *below: str) -> Place:
         """Where the value of a field stands (or of a name in it), else the record itself."""
@@ -366,7 +298,7 @@ class Entry(dict[str, Any]):
             if node.kind != "map" or step not in node.value:
                 break
             node, path = node.value[step], f"{path}.{step}" if path else step
-        return _place(node, path)
+        return place_of(node, path)
 
 
 @dataclass(frozen=True)
@@ -387,8 +319,8 @@ class Record:
     def read(self, node: Node, path: str, reader: Reader) -> Entry:
         if node.kind != "map":
             reader.refuse(
-                _place(node, path),
-                f"expected a mapping with the keys of a {self.what}, came {_shown(node)}",
+                place_of(node, path),
+                f"expected a mapping with the keys of a {self.what}, came {shown(node)}",
             )
         entry = Entry(node, path)
         fields, prefix = self.fields, f"{path}." if path else ""
@@ -398,7 +330,7 @@ class Record:
             if kind is None:
                 near = did_you_mean(key, self.fields)
                 few = near or f"; a {self.what} has {', '.join(self.fields)}"
-                reader.refuse(_key_place(node, key, below), f'unknown key "{key[:60]}"{few}')
+                reader.refuse(key_place(node, key, below), f'unknown key "{key[:60]}"{few}')
             entry[key] = kind.read(item, below, reader)
         for key in self.needed:
             if key not in entry:
@@ -413,13 +345,10 @@ class Record:
         return entry
 
     def json(self) -> dict[str, Any]:
+        about = self.about or WORDS.get(self.what, ("",))[0]
         return {
             "title": self.what,
-            **(
-                {"description": about}
-                if (about := self.about or WORDS.get(self.what, ("",))[0])
-                else {}
-            ),
+            **({"description": about} if about else {}),
             "type": "object",
             "properties": {key: self._described(key) for key in self.fields},
             "required": list(self.needed),
@@ -442,12 +371,12 @@ class Variant:
     def read(self, node: Node, path: str, reader: Reader) -> Entry:
         if node.kind != "map":
             reader.refuse(
-                _place(node, path),
-                f"expected a mapping with the keys of a {self.what}, came {_shown(node)}",
+                place_of(node, path),
+                f"expected a mapping with the keys of a {self.what}, came {shown(node)}",
             )
         if "type" not in node.value:
             reader.refuse(
-                _place(node, path),
+                place_of(node, path),
                 f'{self.what} has no "type", expected one of {", ".join(self.choices)}',
             )
         word = Choice(f"{self.what} type", tuple(self.choices)).read(
@@ -479,7 +408,7 @@ class Either:
             shape = f"{node.value[0].kind}s"
         kind = self.kinds.get(shape)
         if kind is None:
-            reader.refuse(_place(node, path), f"expected {self.what}, came {_shown(node)}")
+            reader.refuse(place_of(node, path), f"expected {self.what}, came {shown(node)}")
         return kind.read(node, path, reader)
 
     def json(self) -> dict[str, Any]:

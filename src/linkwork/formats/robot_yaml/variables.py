@@ -11,18 +11,8 @@ from typing import Any, NamedTuple
 from linkwork.errors import did_you_mean
 from linkwork.formats.expressions import RESERVED, ExpressionError
 from linkwork.formats.robot_yaml.document import Node
-from linkwork.formats.robot_yaml.schema import (
-    PLAIN_NUMBER,
-    Kind,
-    Name,
-    Number,
-    Place,
-    Reader,
-    Record,
-    Text,
-    Value,
-    in_si,
-)
+from linkwork.formats.robot_yaml.reading import Kind, Place, Reader, Value
+from linkwork.formats.robot_yaml.schema import PLAIN_NUMBER, Name, Number, Record, Text, in_si
 from linkwork.formats.robot_yaml.units import POWERS, Unit, parse_unit
 from linkwork.model.number import Number as Real
 from linkwork.model.number import is_symbol

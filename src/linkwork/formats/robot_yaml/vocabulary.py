@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkwork.formats.robot_yaml.drawn import Drawn
+from linkwork.formats.robot_yaml.reading import Kind
 from linkwork.formats.robot_yaml.schema import (
     Choice,
     Either,
     Flag,
     Integer,
-    Kind,
     Listed,
     Name,
     Named,
