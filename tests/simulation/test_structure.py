@@ -14,7 +14,8 @@ import pytest
 import linkwork as lw
 from linkwork.engine import kernel, keys
 from linkwork.simulation import fixed
-from linkwork.simulation.controllers import PD, PID, Bound, Controller, GravityCompensation
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import PD, PID, Controller, GravityCompensation
 from linkwork.simulation.events import Event, Events
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.run import _forces, simulate

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from linkwork.errors import NotPossible
 from linkwork.loops.dynamics import has_constraints
-from linkwork.simulation.controllers import Bound, Controller, reference, tracked
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller, reference, tracked
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant

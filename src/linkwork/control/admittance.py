@@ -17,7 +17,8 @@ from linkwork.control.checks import definite
 from linkwork.control.task_law import task_source, times
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.simulation.algebra import joined, part
-from linkwork.simulation.controllers import Bound, Controller
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal, Source

@@ -19,7 +19,8 @@ from linkwork.control.stability import cartesian_mass
 from linkwork.control.task_law import BoundTaskLaw, gain_rows, task_source, times, transposed_times
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import is_symbolic
-from linkwork.simulation.controllers import Bound, Controller
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller
 from linkwork.simulation.foresight import HeldLoop
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal, Source

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from linkwork.errors import NotPossible
 from linkwork.loops.dynamics import has_constraints
 from linkwork.simulation.algebra import joined, part, where
-from linkwork.simulation.controllers import Bound, Controller, absorb, as_controller
+from linkwork.simulation.bound import Bound, absorb
+from linkwork.simulation.controllers import Controller, as_controller
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant

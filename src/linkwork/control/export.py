@@ -14,7 +14,8 @@ from linkwork.arguments import as_doubles
 from linkwork.control.checks import positive
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.files import write_atomically
-from linkwork.simulation.controllers import Bound, as_controller
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import as_controller
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.sampling import Sampled

@@ -17,7 +17,8 @@ from linkwork.control.stability import SampledStability
 from linkwork.control.task_law import BoundTaskLaw, gain_rows, task_source, times, transposed_times
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import joined, part
-from linkwork.simulation.controllers import Bound, Controller
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.sampling import Sampled
 from linkwork.simulation.task_space import AXES, TaskSpace

@@ -13,7 +13,8 @@ from linkwork.arguments import as_doubles, number
 from linkwork.control.checks import positive
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.simulation import Metrics
-from linkwork.simulation.controllers import Bound, as_controller
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import as_controller
 from linkwork.simulation.friction import friction_of
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import Mechanism, plant_of

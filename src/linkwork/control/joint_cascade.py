@@ -16,14 +16,8 @@ from linkwork.control.joint_drives import JointDrives
 from linkwork.control.motors import PMSM, DCMotor
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import clipped, joined, part
-from linkwork.simulation.controllers import (
-    Bound,
-    Controller,
-    absorb,
-    as_controller,
-    reference,
-    tracked,
-)
+from linkwork.simulation.bound import Bound, absorb
+from linkwork.simulation.controllers import Controller, as_controller, reference, tracked
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant
 from linkwork.simulation.sampling import BoundSampled, Sampled

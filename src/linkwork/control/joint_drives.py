@@ -15,7 +15,7 @@ from linkwork.control.drives import Thermal
 from linkwork.control.motors import PMSM, DCMotor
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.simulation.algebra import clipped, joined, larger, part, smaller, where
-from linkwork.simulation.controllers import Bound
+from linkwork.simulation.bound import Bound
 from linkwork.simulation.plant import Plant
 
 

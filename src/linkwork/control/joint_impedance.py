@@ -13,7 +13,9 @@ from linkwork.control.checks import definite
 from linkwork.control.damping import damping_for
 from linkwork.control.task_law import gain_rows, times
 from linkwork.errors import InvalidInput
-from linkwork.simulation.controllers import Bound, Controller, joint_foresight, reference, tracked
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller, reference, tracked
+from linkwork.simulation.joint_foresight import joint_foresight
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant

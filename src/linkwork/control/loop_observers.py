@@ -14,7 +14,8 @@ from linkwork.control.disturbance_observer import Residual, check_momentum
 from linkwork.control.maths import absolute, exponential, root, sign
 from linkwork.errors import NotPossible
 from linkwork.simulation.algebra import joined, larger, part, where
-from linkwork.simulation.controllers import Bound, Controller, absorb, as_controller
+from linkwork.simulation.bound import Bound, absorb
+from linkwork.simulation.controllers import Controller, as_controller
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 

@@ -13,7 +13,8 @@ from linkwork.control.checks import definite, positive
 from linkwork.control.linear import linearise
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.simulation.algebra import is_symbolic, joined
-from linkwork.simulation.controllers import Bound, Controller
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import Mechanism, plant_of

@@ -15,7 +15,8 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.tasks import TaskScene
 from linkwork.loops.dynamics import has_constraints
 from linkwork.recursions.mimic import maps, tree_coordinates
-from linkwork.simulation.controllers import Bound, Controller
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant

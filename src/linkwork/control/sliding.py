@@ -19,7 +19,8 @@ from linkwork.formats.tabular import Tabular
 from linkwork.model.payload import Payload
 from linkwork.results import short_repr
 from linkwork.simulation.algebra import clipped, joined, part, where
-from linkwork.simulation.controllers import Bound, Controller, reference, tracked
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller, reference, tracked
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Source

@@ -16,7 +16,8 @@ from linkwork.errors import InvalidInput
 from linkwork.loops.dynamics import has_constraints
 from linkwork.poses import pose_numbers
 from linkwork.simulation.algebra import is_symbolic
-from linkwork.simulation.controllers import ANGULAR, LINEAR, Bound
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.joint_foresight import ANGULAR, LINEAR
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import PerStep, Signal, Source

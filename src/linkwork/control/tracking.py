@@ -10,7 +10,8 @@ from typing import Any
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork.simulation.controllers import Bound, Controller, reference, tracked
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller, reference, tracked
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Source

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork import quantities
-from linkwork.arguments import as_doubles
-from linkwork.configurations import places
 from linkwork.errors import InvalidInput
 from linkwork.loops.dynamics import has_constraints
 from linkwork.simulation.algebra import clipped, is_symbolic, joined, larger, smaller, where
 from linkwork.simulation.algebra import part as cut
-from linkwork.simulation.foresight import HeldLoop
+from linkwork.simulation.bound import Bound, absorb
+from linkwork.simulation.joint_foresight import joint_foresight
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant
@@ -32,86 +30,6 @@ class Controller:
 
     def __add__(self, other: Any) -> Controller:
         return Sum((self, as_controller(other)))
-
-
-class Bound:
-    """A controller for one plant.
-
-    parameters, sequences   numbers and rows by name, for the scan
-    states                  how many numbers the law integrates
-    of_a_run                attributes with numbers that a run brings: tracing sees only their
-                            shapes
-    memory                  how many numbers a sampled law keeps between its samples, if not its
-                            `states`
-    past                    the law needs its own past samples, so that it runs inside Sampled only
-    python                  why the law cannot run inside machine code, or ""
-    shares                  the law uses the mass matrix, which accelerations can share
-    """
-
-    states = 0
-    memory = 0
-    past = False
-    python = ""
-    shares = False
-    of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences")
-
-    def __init__(self) -> None:
-        self.parameters: dict[str, np.ndarray] = {}
-        self.sequences: dict[str, np.ndarray] = {}
-
-    def law(
-        self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]
-    ) -> tuple[Any, Any]:
-        """(tau, rate of the law's own state)."""
-        raise NotImplementedError
-
-    def sample(
-        self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
-    ) -> tuple[Any, Any]:
-        """(force held from this sample on, memory for the next one);
-        what a law integrates moves by forward Euler."""
-        tau, rate = self.law(plant, t, q, v, m, p)
-        return tau, m + period * rate if self.states else m
-
-    def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
-        """What will go wrong when the law is sampled like this from configuration q (nq,),
-        in words; else nothing."""
-        told = [
-            part.foresee(plant, q, period, delay)
-            for part in self.inside
-            if not hasattr(part, "timing")
-        ]
-        return next((words for words in told if words), "")
-
-    @property
-    def kept(self) -> int:
-        """Numbers that a sampled run of this law carries from sample to sample."""
-        return self.memory or self.states
-
-    @property
-    def inside(self) -> list[Bound]:
-        """The laws that this one is made of."""
-        return []
-
-    def samplers(self) -> list[Any]:
-        """Every sampled law in it, inner ones first."""
-        inner = [sampler for part in self.inside for sampler in part.samplers()]
-        return [*inner, self] if hasattr(self, "timing") else inner
-
-    def _number(self, name: str, value: Any, n: int, who: str, positive: bool = True) -> None:
-        """A parameter (..., n): one number for all, or one a coordinate."""
-        array = as_doubles(value, f"{who}")
-        array = np.full(n, array) if array.ndim == 0 else array
-        # one number for all joints, of several gain sets
-        if array.shape[-1] == 1 and array.ndim > 1:
-            array = np.broadcast_to(array, (*array.shape[:-1], n))
-        if array.shape[-1] != n:
-            raise InvalidInput(f"{who} has shape {array.shape}, expected one number or (..., {n})")
-        if not np.isfinite(array).all() or (positive and (array < 0).any()):
-            raise InvalidInput(
-                f"{who} is {np.ravel(array).tolist()}, expected finite numbers of at least 0"
-            )
-        self.parameters[name] = array
 
 
 class PD(Controller):
@@ -176,12 +94,8 @@ class ComputedTorque(Controller):
     """
 
     def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any, model: Any = None) -> None:
-        self.kp, self.kd, self.target, self.model = (
-            kp,
-            kd,
-            Source(target, "ComputedTorque: target"),
-            model,
-        )
+        self.kp, self.kd, self.model = kp, kd, model
+        self.target = Source(target, "ComputedTorque: target")
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundComputedTorque(self, plant, prefix)
@@ -283,15 +197,12 @@ class _BoundPD(Bound):
 
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
         gains = [self.parameters[f"{self.prefix}_{name}"] for name in ("kp", "kd")]
-        if (
-            any(x.ndim > 1 for x in gains)
-            or not isinstance(plant, RobotPlant)
-            or has_constraints(plant.subject)
-        ):
+        if any(x.ndim > 1 for x in gains):
             return ""
-        return joint_foresight(
-            plant, q, np.diag(gains[0]), np.diag(gains[1]), period, delay, self.who
-        )
+        if not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
+            return ""
+        stiffness, damping = map(np.diag, gains)
+        return joint_foresight(plant, q, stiffness, damping, period, delay, self.who)
 
 
 class _BoundPID(_BoundPD):
@@ -429,11 +340,8 @@ class _BoundLaw(Bound):
     ) -> tuple[Any, Any]:
         if is_symbolic(q):
             return self.function(t, q, v)[0], s
-        tau = (
-            self.function(float(t), q, v)[0]
-            if self.function.function is None
-            else self.function(t, q, v)[0]
-        )
+        time = float(t) if self.function.function is None else t
+        tau = self.function(time, q, v)[0]
         if tau.shape != (plant.nv,):
             raise InvalidInput(
                 f"{self.function.who} gave shape {tau.shape} at t = {float(t):g}, expected "
@@ -452,41 +360,3 @@ class _BoundNothing(Bound):
 def nothing() -> Bound:
     """No control: the mechanism moves freely."""
     return _BoundNothing()
-
-
-def joint_foresight(
-    plant: RobotPlant,
-    q: np.ndarray,
-    stiffness: Any,
-    damping: Any,
-    period: float,
-    delay: float,
-    who: str,
-) -> str:
-    """Whether joints on sampled springs and dampers (nv, nv) are stable at q;
-    a sentence if they are not."""
-    M = quantities.evaluate(plant.subject, "mass_matrix", {"q": q})
-    joints = [joint for joint, _, _ in places(plant.subject)]
-    units = [
-        LINEAR if k in joint.kind.slides else ANGULAR for joint in joints for k in range(joint.nv)
-    ]
-    words = HeldLoop(M, stiffness, damping, period, delay).told(plant.v_names, units)
-    return f"{who}: {words}" if words else ""
-
-
-ANGULAR = ("N m s/rad", "kg m^2", "N m/rad")
-LINEAR = ("N s/m", "kg", "N/m")
-"""Units of damping, mass and stiffness of a coordinate."""
-
-
-def absorb(outer: Bound, parts: list[Bound]) -> None:
-    """Let a law that is made of others carry their numbers, states and properties."""
-    memory = sum(part.kept for part in parts) if any(part.memory for part in parts) else 0
-    for part in parts:
-        outer.parameters |= part.parameters
-        outer.sequences |= part.sequences
-        outer.states += part.states
-        outer.python = outer.python or part.python
-        outer.shares = outer.shares or part.shares
-        outer.past = outer.past or part.past
-    outer.memory = memory

@@ -10,7 +10,7 @@ from casadi import DM
 
 from linkwork.errors import NotPossible
 from linkwork.loops.dynamics import has_constraints
-from linkwork.simulation.controllers import Bound
+from linkwork.simulation.bound import Bound
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal, Source

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import clipped, joined, part
-from linkwork.simulation.controllers import Bound, Controller, absorb, as_controller
+from linkwork.simulation.bound import Bound, absorb
+from linkwork.simulation.controllers import Controller, as_controller
 from linkwork.simulation.plant import Plant
 
 LONGEST_DEAD_TIME = 1000

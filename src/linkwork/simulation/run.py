@@ -11,20 +11,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import deadlines
-from linkwork.arguments import as_doubles, choice, mapping, number, shown
-from linkwork.errors import InvalidInput, LinkworkError, NotPossible, SimulationStopped
+from linkwork.arguments import as_doubles, choice, mapping, number
+from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
 from linkwork.progress import counted
-from linkwork.simulation import accounts, adaptive, fixed, stepwise
-from linkwork.simulation.controllers import Bound, Controller, as_controller, nothing
-from linkwork.simulation.events import Crossing, Event, Events
+from linkwork.simulation import adaptive, fixed, stepwise
+from linkwork.simulation.bound import Bound
+from linkwork.simulation.controllers import Controller, as_controller, nothing
+from linkwork.simulation.durations import (
+    DEFAULT_STEP,
+    fixed_steps,
+    instants,
+    positive,
+    whole_steps,
+)
+from linkwork.simulation.events import Event, Events
 from linkwork.simulation.foreseen import foresee
 from linkwork.simulation.friction import Friction, friction_of
-from linkwork.simulation.metrics import OF_EACH, Metrics
+from linkwork.simulation.metrics import Metrics
+from linkwork.simulation.outcome import outcome
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import Mechanism, plant_of
-from linkwork.simulation.raw import Raw
-from linkwork.simulation.result import Simulation, columns_of
+from linkwork.simulation.result import Simulation
 from linkwork.simulation.sensors import Encoder, attach
 from linkwork.simulation.signals import Signal, Source
 from linkwork.simulation.step_loop import WORKS, StepLoop
@@ -33,15 +41,9 @@ from linkwork.simulation.stops import EndStop, Stops
 from linkwork.simulation.system_plant import SystemPlant
 
 Item = TypeVar("Item", EndStop, Event)
-DEFAULT_STEP = 1e-3
 LEAST_TOLERANCE = 1e-14
-MOST_ROWS = 10**8
 MOST_IN_PYTHON = 10**9
 """Steps of a law or event that cannot be compiled: a day of work and more."""
-SHORTEST = 1e-100
-"""Duration [s] below which squares of steps are no numbers any more."""
-# a duration may miss a whole number of steps by this part of a step: decimals are not binary
-_WHOLE = 1e-6
 
 
 def simulate(
@@ -119,7 +121,7 @@ def simulate(
     if not plant.nv:
         raise NotPossible(f"simulate: {plant.who} has no joint that moves")
     start = number(start, "simulate: start")
-    energy_tolerance = _positive("energy_tolerance", energy_tolerance, endless=True)
+    energy_tolerance = positive("energy_tolerance", energy_tolerance, endless=True)
     q0, v0, batch = _initial(plant, q, v, start)
     rubbing = friction_of(friction, plant)
     adaptive_method, method = _method(method, step, len(batch) > 0, bool(rubbing.dry))
@@ -138,16 +140,14 @@ def simulate(
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
-    lasts = (
-        _positive("duration", duration),
-        _positive("step", DEFAULT_STEP if step is None else step),
-    )
-    foreseen = foresee(plant, bound, q0[0], start, *lasts) if len(q0) else ""
+    lasts = positive("duration", duration)
+    asked_step = positive("step", DEFAULT_STEP if step is None else step)
+    foreseen = foresee(plant, bound, q0[0], start, lasts, asked_step) if len(q0) else ""
     # the run itself
     if adaptive_method:
-        h, times = None, _times(duration, sample, start)
+        h, times = None, instants(duration, sample, start)
         deadlines.check_steps(
-            lasts[0] * len(q0), "simulate", MOST_IN_PYTHON, "; adaptive ones take a second at most"
+            lasts * len(q0), "simulate", MOST_IN_PYTHON, "; adaptive ones take a second at most"
         )
         _check_memory(plant, len(q0) * len(times), False)
         with (
@@ -158,7 +158,7 @@ def simulate(
         where = "Python"
         why = loop.python or f"{method} chooses its steps in Python; it calls compiled functions"
     else:
-        h, steps, every = _fixed_steps(duration, step, sample, record, len(q0))
+        h, steps, every = fixed_steps(duration, step, sample, record, len(q0))
         _check_rows(loop, steps)
         _in_steps(loop, h)
         why = loop.python
@@ -176,111 +176,7 @@ def simulate(
             deadlines.time_limit(time_limit, "simulate"),
         ):
             raw = runner(loop, q0, v0, start, h, steps, every, tick)
-    return _result(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
-
-
-def _fixed_steps(
-    duration: float, step: float | None, sample: float | None, record: bool, runs: int
-) -> tuple[float, int, int]:
-    """(step [s], how many, how many of them a row) of a run with fixed steps."""
-    h = _positive("step", DEFAULT_STEP if step is None else step)
-    steps, every = _whole(duration, h, "duration", "step"), 1
-    deadlines.check_steps(steps * runs, "simulate")
-    if sample is not None:
-        every = _whole(sample, h, "sample", "step")
-        if steps % every:
-            raise InvalidInput(
-                f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s"
-            )
-    return h, steps, every if record else steps
-
-
-def _result(
-    loop: StepLoop,
-    raw: Raw,
-    batch: tuple[int, ...],
-    h: float | None,
-    where: str,
-    why: str,
-    foreseen: str,
-    tolerance: float,
-    failures: str,
-) -> Simulation:
-    plant = loop.plant
-    columns = columns_of(plant.q_names, plant.v_names, raw.time, q=raw.q, v=raw.v, tau=raw.tau)
-    columns |= accounts.energies(plant, raw.time, raw.q, raw.v, raw.works)
-    if plant.time_dependent:
-        # what moves a mechanism by the clock does work that no column counts
-        del columns["energy.balance"]
-    elif h is not None:
-        _judge_step(raw, columns, h, tolerance)
-    reason = np.full(len(raw.q), "", dtype=object)
-    for sample, words in raw.failure.items():
-        reason[sample] = words
-    terminal = {event.name for event in loop.events.watched if event.terminal}
-    for crossing in raw.crossings:
-        if crossing.name in terminal and not reason[crossing.sample[0]]:
-            reason[crossing.sample[0]] = f'event "{crossing.name}"'
-    success = np.array([sample not in raw.failure for sample in range(len(raw.q))])
-
-    def shaped(x: np.ndarray) -> np.ndarray:
-        return x.reshape(batch + x.shape[1:]) if batch else x.reshape(x.shape[1:])
-
-    result = Simulation(
-        time=raw.time,
-        q=shaped(raw.q),
-        v=shaped(raw.v),
-        tau=shaped(raw.tau),
-        columns={name: x if name == "time" else shaped(x) for name, x in columns.items()},
-        events=tuple(_placed(crossing, batch) for crossing in raw.crossings),
-        success=shaped(success),
-        reason=shaped(reason),
-        end=shaped(raw.end),
-        method=loop.method,
-        step=h,
-        where=where,
-        why=why,
-        foreseen=foreseen,
-        metrics={name: _figure(name, x, shaped) for name, x in raw.metrics.items()},
-    )
-    if raw.failure and failures == "raise":
-        sample, words = min(raw.failure.items())
-        many = f" ({len(raw.failure)} of {len(raw.q)} samples)" if len(raw.q) > 1 else ""
-        at = f" of sample {tuple(map(int, np.unravel_index(sample, batch)))}" if batch else ""
-        known = f"; it was foreseen: {foreseen}" if foreseen else ""
-        rows = "the rows until then are in the error's .partial"
-        raise SimulationStopped(f"simulate{at}: {words}{many}{known}; {rows}", result)
-    return result
-
-
-def _figure(name: str, x: np.ndarray, shaped: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """(..., n) of figures of axes or joints, also of one; (...,) of those of a whole run."""
-    return shaped(x if name in OF_EACH else x[:, 0])
-
-
-def _judge_step(raw: Raw, columns: dict[str, np.ndarray], h: float, tolerance: float) -> None:
-    """Cut a sample where its energies no longer balance: its step is too large."""
-    rows = accounts.first_imbalance(columns, tolerance)
-    for sample in np.flatnonzero(rows < len(raw.time)):
-        k = int(rows[sample])
-        off = columns["energy.balance"][sample, k]
-        q, v = raw.q[sample, k], raw.v[sample, k]
-        raw.failure[int(sample)] = (
-            f"the energies are off by {off:.3g} J at t = {raw.time[k]:.6g} s in q = "
-            f"{np.round(q, 4).tolist()}, "
-            f"v = {np.round(v, 4).tolist()}: the step of {h:g} s is too large"
-        )
-        raw.end[sample] = raw.time[k]
-        for rows_of in (raw.q, raw.v, raw.tau, raw.works):
-            rows_of[sample, k + 1 :] = np.nan
-        for name, column in columns.items():
-            if name.startswith("energy"):
-                column[sample, k + 1 :] = np.nan
-
-
-def _placed(crossing: Crossing, batch: tuple[int, ...]) -> Crossing:
-    at = tuple(int(i) for i in np.unravel_index(crossing.sample[0], batch)) if batch else ()
-    return Crossing(crossing.name, crossing.time, crossing.q, crossing.v, at)
+    return outcome(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
 
 
 def _initial(
@@ -349,7 +245,7 @@ def _in_steps(loop: StepLoop, h: float) -> None:
     """Periods, delays and offsets of sampled laws as numbers of steps, which the run brings."""
     for sampler in loop.control.samplers():
         steps = sampler.in_steps(
-            lambda time, name: _whole(time, h, name, "step", zero=name != "period")
+            lambda time, name: whole_steps(time, h, name, "step", zero=name != "period")
         )
         loop.control.parameters[f"{sampler.name}_timing"] = steps
 
@@ -439,26 +335,6 @@ def _check_rows(loop: StepLoop, steps: int) -> None:
             )
 
 
-def _times(duration: float, sample: float | None, start: float) -> np.ndarray:
-    duration = _positive("duration", duration)
-    rows = (
-        1000
-        if sample is None
-        else _whole(duration, _positive("sample", sample), "duration", "sample")
-    )
-    if rows > MOST_ROWS:
-        raise InvalidInput(
-            f"simulate: {rows:.3g} rows, expected at most {MOST_ROWS:.0e}; set sample= or duration="
-        )
-    times = start + duration * np.arange(rows + 1) / rows
-    if duration < SHORTEST or not (np.diff(times) > 0.0).all():
-        raise InvalidInput(
-            f"simulate: duration is {duration:g} s from {start:g} s, too short to tell its "
-            "instants apart"
-        )
-    return times
-
-
 def _check_memory(plant: Plant, rows: int, whole: bool) -> None:
     """Refuse rows that no memory holds: states, forces and works,
     and as much again as columns of the result."""
@@ -470,7 +346,7 @@ def _check_memory(plant: Plant, rows: int, whole: bool) -> None:
 
 
 def _tolerance(chosen: Any) -> float:
-    tolerance = _positive("tolerance", chosen)
+    tolerance = positive("tolerance", chosen)
     if tolerance < LEAST_TOLERANCE:
         told = (
             f"expected at least {LEAST_TOLERANCE:g}: doubles hold no more, and steps would "
@@ -488,28 +364,3 @@ def _listed(items: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
     raise InvalidInput(
         f"simulate: {name} is {type(items).__name__}, expected a list of {kind.__name__}"
     )
-
-
-def _positive(name: str, time: Any, endless: bool = False) -> float:
-    if endless and isinstance(time, float) and time == math.inf:
-        return time
-    try:
-        value = number(time, name)
-    except LinkworkError:
-        raise InvalidInput(
-            f"simulate: {name} is {shown(time)}, expected a positive number"
-        ) from None
-    if not value > 0:
-        raise InvalidInput(f"simulate: {name} is {shown(time)}, expected a positive number")
-    return value
-
-
-def _whole(long: float, short: float, name: str, of: str, zero: bool = False) -> int:
-    """How many times one time fits into another; a whole number or refused."""
-    ratio = (0.0 if zero and long == 0 else _positive(name, long)) / short
-    count = round(ratio)
-    if abs(ratio - count) > _WHOLE * max(1.0, ratio) or (count == 0 and not zero):
-        raise InvalidInput(
-            f"simulate: {name} {long:g} s is no whole number of {of}s of {short:g} s ({ratio:.6g})"
-        )
-    return count

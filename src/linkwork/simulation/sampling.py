@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import number
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import divides, joined, part, where
-from linkwork.simulation.controllers import Bound, Controller, Saturated, absorb, as_controller
+from linkwork.simulation.bound import Bound, absorb
+from linkwork.simulation.controllers import Controller, Saturated, as_controller
 from linkwork.simulation.plant import Plant
 
 

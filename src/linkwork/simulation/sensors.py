@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import as_doubles, choice, number
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.simulation.algebra import is_symbolic, joined, part, where
-from linkwork.simulation.controllers import Bound
+from linkwork.simulation.bound import Bound
 from linkwork.simulation.noise import PRIME, normals
 from linkwork.simulation.plant import Plant
 

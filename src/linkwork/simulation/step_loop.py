@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.simulation.algebra import dot, is_symbolic, joined, part
-from linkwork.simulation.controllers import Bound
+from linkwork.simulation.bound import Bound
 from linkwork.simulation.events import Events
 from linkwork.simulation.friction import Friction
 from linkwork.simulation.metrics import Metrics

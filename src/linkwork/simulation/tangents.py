@@ -12,7 +12,7 @@ from casadi import SX
 
 from linkwork.engine.scan import keyed_scan
 from linkwork.errors import NotPossible
-from linkwork.simulation.controllers import Bound
+from linkwork.simulation.bound import Bound
 from linkwork.simulation.events import Events
 from linkwork.simulation.friction import Friction
 from linkwork.simulation.metrics import KINDS, Metrics
