@@ -12,11 +12,12 @@ import casadi
 import numpy as np
 
 from linkwork import deadlines
-from linkwork.arguments import as_doubles, finite, whole
+from linkwork.arguments import finite, whole
 from linkwork.engine import codegen, forks, keys, machine, python_call, scan_codegen
 from linkwork.engine.loader import counts, loaded
 from linkwork.engine.passes import optimised, shortened
 from linkwork.engine.program import Program, from_casadi
+from linkwork.engine.scan_arrays import Given
 from linkwork.engine.scan_trace import (
     ARGUMENTS_OF,
     Declaration,
@@ -30,7 +31,7 @@ from linkwork.engine.scan_trace import (
 )
 from linkwork.engine.threads import threads
 from linkwork.engine.workers import workers
-from linkwork.errors import InvalidInput, did_you_mean
+from linkwork.errors import InvalidInput
 
 _SCAN = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
@@ -153,16 +154,16 @@ class Scan:
         Sequences are (..., T, shape) with T >= steps. Leading dimensions broadcast.
         """
         steps, every = whole(steps, f"{self.name}: steps"), whole(every, f"{self.name}: every")
-        given = self._arrays(values, steps)
-        batch = self._batch(given)
+        given = Given.of(self.name, self._inputs, values, steps)
+        batch = given.batch
         samples = math.prod(batch)
         wide = width or (1 if samples == 1 else machine.widths()[0])
         self._load(wide)
-        start = self._joined(given, "state", batch, samples, first=np.zeros(()))
+        start = given.joined("state", first=np.zeros(()))
         reductions = start_of_reductions(self.reduce, self._known().reduce)
         start = np.concatenate([start, np.tile(reductions, (len(start), 1))], axis=1)
-        parameters = self._joined(given, "parameters", batch, samples)
-        sequences = self._joined(given, "sequences", batch, samples, steps=steps)
+        parameters = given.joined("parameters")
+        sequences = given.joined("sequences", steps=steps)
         rows = -(-steps // every)
         m = sum(math.prod(s) for s in self._known().record.values())
         final = np.empty((samples, start.shape[1]))
@@ -206,18 +207,8 @@ class Scan:
         )
         final, verdicts = np.empty_like(start), np.zeros(1)
         rows = whole(int(steps), f"{self.name}: steps")
-        self._run(
-            1,
-            1,
-            rows,
-            1,
-            start,
-            given,
-            np.zeros((1, rows, 0)),
-            final,
-            verdicts,
-            np.empty((1, rows, 0)),
-        )
+        none, unrecorded = np.zeros((1, rows, 0)), np.empty((1, rows, 0))
+        self._run(1, 1, rows, 1, start, given, none, final, verdicts, unrecorded)
         return final[0], verdicts[0]
 
     def _run(self, width: int, samples: int, steps: int, every: int, *arrays: np.ndarray) -> None:
@@ -301,85 +292,6 @@ class Scan:
     def _has_caller(self, width: int) -> bool:
         return width == 1 and self._is_plain() and python_call.available()
 
-    def _arrays(self, values: Mapping[str, Any], steps: int) -> dict[str, np.ndarray]:
-        expected = {
-            **self._inputs["state"],
-            **self._inputs["parameters"],
-            **self._inputs["sequences"],
-        }
-        for label in values:
-            if label not in expected:
-                raise InvalidInput(
-                    f"{self.name}: there is no argument {label!r}{did_you_mean(label, expected)}"
-                )
-        arrays = {}
-        for label, shape in expected.items():
-            if label not in values:
-                raise InvalidInput(
-                    f"{self.name}: {label} is missing, expected shape (..., {_shown(shape)})"
-                )
-            array = as_doubles(values[label], f"{self.name}: {label}")
-            lead = len(shape) + (label in self._inputs["sequences"])
-            if array.ndim < lead or array.shape[array.ndim - len(shape) :] != shape:
-                extra = "T, " if label in self._inputs["sequences"] else ""
-                raise InvalidInput(
-                    f"{self.name}: {label} has shape {array.shape}, expected "
-                    f"(..., {extra}{_shown(shape)})"
-                )
-            if label in self._inputs["sequences"] and array.shape[array.ndim - lead] < steps:
-                raise InvalidInput(
-                    f"{self.name}: {label} has {array.shape[array.ndim - lead]} rows, expected at "
-                    f"least steps = {steps}"
-                )
-            if not np.isfinite(array).all():
-                where = tuple(np.argwhere(~np.isfinite(array))[0])
-                raise InvalidInput(
-                    f"{self.name}: {label}{list(map(int, where))} is {array[where]}, expected "
-                    "finite numbers"
-                )
-            arrays[label] = array
-        return arrays
-
-    def _batch(self, given: dict[str, np.ndarray]) -> tuple[int, ...]:
-        batches = {}
-        for label, array in given.items():
-            side = next(s for s in ("state", "parameters", "sequences") if label in self._inputs[s])
-            inner = len(self._inputs[side][label]) + (side == "sequences")
-            batches[label] = array.shape[: array.ndim - inner]
-        try:
-            return np.broadcast_shapes(*batches.values())
-        except ValueError:
-            raise InvalidInput(f"{self.name}: batch shapes do not broadcast: {batches}") from None
-
-    def _joined(
-        self,
-        given: dict[str, np.ndarray],
-        side: str,
-        batch: tuple[int, ...],
-        samples: int,
-        first: np.ndarray | None = None,
-        steps: int | None = None,
-    ) -> np.ndarray:
-        """All arrays of one side as rows (samples or 1, n), or (samples or 1, T, n) for
-        sequences."""
-        parts: list[tuple[np.ndarray, tuple[int, ...]]] = [] if first is None else [(first, ())]
-        parts += [(given[label], shape) for label, shape in self._inputs[side].items()]
-        time = () if steps is None else (steps,)
-        shared = True
-        for array, shape in parts:
-            inner = len(shape) + len(time)
-            shared = shared and math.prod(array.shape[: array.ndim - inner]) == 1
-        count = 1 if shared else samples
-        columns = []
-        for array, shape in parts:
-            if time:
-                array = array[(..., slice(0, steps), *[slice(None)] * len(shape))]
-            if not shared:
-                array = np.broadcast_to(array, batch + time + shape)
-            columns.append(array.reshape((count, *time, math.prod(shape))))
-        empty = np.zeros((count, *time, 0))
-        return np.ascontiguousarray(np.concatenate([empty, *columns], axis=-1))
-
     def _result(
         self, batch: tuple[int, ...], final: np.ndarray, verdicts: np.ndarray, records: np.ndarray
     ) -> ScanResult:
@@ -401,23 +313,16 @@ class Scan:
             column += n
             if kind in ("mean", "rms"):
                 block = block / taken
-            reduced[label] = (
-                (np.sqrt(block) if kind == "rms" else block).reshape(batch + shape).copy()
-            )
+            block = np.sqrt(block) if kind == "rms" else block
+            reduced[label] = block.reshape(batch + shape).copy()
         record, column = {}, 0
         for label, shape in self._known().record.items():
             n = math.prod(shape)
             block = records[:, :, column : column + n]
             record[label] = block.reshape((*batch, records.shape[1], *shape)).copy()
             column += n
-        return ScanResult(
-            state,
-            record,
-            reduced,
-            steps,
-            (verdicts == 1).reshape(batch),
-            (verdicts == 2).reshape(batch),
-        )
+        stopped, failed = ((verdicts == verdict).reshape(batch) for verdict in (1, 2))
+        return ScanResult(state, record, reduced, steps, stopped, failed)
 
 
 def scan(
@@ -487,7 +392,3 @@ def keyed_scan(
     if key is None:
         assert made.function  # what is wrong with a step is said here, not at the first call
     return made
-
-
-def _shown(shape: tuple[int, ...]) -> str:
-    return ", ".join(map(str, shape))

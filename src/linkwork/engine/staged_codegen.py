@@ -12,14 +12,9 @@ which LLVM's own passes (SROA) turn into registers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import casadi
-from casadi import SX
 from llvmlite import ir
 
 from linkwork.engine.builder import Builder
-from linkwork.engine.emit import emit_body
 from linkwork.engine.ir_types import (
     DOUBLE,
     FLOAT,
@@ -31,20 +26,12 @@ from linkwork.engine.ir_types import (
     constant,
     counted,
     in_every_lane,
-    is_true,
     lanes,
     number_of,
 )
 from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows
-from linkwork.engine.passes import optimised
-from linkwork.engine.program import Program, from_casadi
-from linkwork.engine.staged_values import (
-    RUN_TYPE,
-    TABLE_WORDS,
-    LaneValues,
-    StagedLayout,
-    bytes_of,
-)
+from linkwork.engine.staged_groups import GroupCode
+from linkwork.engine.staged_values import RUN_TYPE, TABLE_WORDS, StagedLayout
 from linkwork.engine.stages import (
     Again,
     Counting,
@@ -54,13 +41,12 @@ from linkwork.engine.stages import (
     Record,
     RowLoop,
     Stages,
-    Variable,
     Where,
 )
 from linkwork.engine.tiles import Checker
 
 
-class StagedEmitter(LaneValues):
+class StagedEmitter(GroupCode):
     """Writes `run` for one recipe, width and scalar type into a module."""
 
     def __init__(
@@ -83,16 +69,8 @@ class StagedEmitter(LaneValues):
         self.type = lanes(self.width, scalar)
         self.function = ir.Function(module, RUN_TYPE, name)
         on_lines(self.function)
-        (
-            self.words,
-            self.strides,
-            self.outputs,
-            scratch,
-            self.begin,
-            self.end,
-            self.first,
-            self.last,
-        ) = self.function.args
+        self.words, self.strides, self.outputs, scratch, *bounds = self.function.args
+        self.begin, self.end, self.first, self.last = bounds
         self.b = Builder(self.function.append_basic_block("entry"))
         self.scratch = aligned(self.b, scratch)
         self._emit()
@@ -255,17 +233,9 @@ class StagedEmitter(LaneValues):
     def _call_exact(self, sample: ir.Value, first: ir.Value, last: ir.Value) -> None:
         b = self.b
         scratch = self._bytes_at(8 * self.layout.size)
-        arguments = [
-            self.words,
-            self.strides,
-            self.outputs,
-            scratch,
-            sample,
-            b.add(sample, number_of(1)),
-            first,
-            last,
-        ]
-        bad = b.call(self.exact, arguments)
+        following = b.add(sample, number_of(1))
+        memory = [self.words, self.strides, self.outputs, scratch]
+        bad = b.call(self.exact, [*memory, sample, following, first, last])
         wrong = b.select(b.icmp_signed(">=", bad, number_of(0)), number_of(-1), number_of(0))
         bits = self.checker.bits
         b.store(
@@ -297,15 +267,6 @@ class StagedEmitter(LaneValues):
                     self._again(step, mask, leave)
                 case Record():
                     self._record(step)
-
-    def _active(self, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None) -> ir.Value:
-        b, type_ = self.b, self.truths
-        active = b.load(self.live, typ=type_)
-        if mask is not None:
-            active = b.and_(active, mask)
-        if leave is not None:
-            active = b.and_(active, b.load(leave[0], typ=type_))
-        return active
 
     def _where(self, step: Where, mask: ir.Value | None, leave: tuple | None) -> None:
         b = self.b
@@ -422,84 +383,3 @@ class StagedEmitter(LaneValues):
                     now = b.load(memory, typ=self.type)
                     changed = result if self.width == 1 else b.insert_element(now, result, place)
                     b.store(changed, memory)
-
-    # straight-line code
-
-    def _group(self, group: Group, mask: ir.Value | None, leave: tuple | None) -> None:
-        b = self.b
-        if group.traced is None:
-            group.traced = self._program(group)
-        program, symbols = group.traced
-        scalar = DOUBLE if group.exact else self.scalar
-        leaves = [self.stages.leaves[name] for name in symbols]
-        loaded: dict[int, ir.Value] = {}
-
-        def leaf(b: ir.IRBuilder, _: int, k: int) -> ir.Value:
-            if k not in loaded:
-                loaded[k] = self._as(self._leaf(leaves[k]), scalar)
-            return loaded[k]
-
-        self.operations += program.operations
-        values = emit_body(b, program, self.width, leaf, scalar=scalar)
-        type_ = lanes(self.width, scalar)
-        results = iter([values[v] if v >= 0 else constant(type_, 0.0) for v in program.outputs[0]])
-        for number, symbol, _ in group.values:
-            self.values[number] = []
-            for _ in range(symbol.numel()):
-                memory = self._memory(type_)
-                b.store(next(results), memory)
-                self.values[number].append(memory)
-        for tile, index, x in group.puts:
-            place = self._tile_row(tile, index)
-            for k in range(x.numel()):
-                value = self._as(next(results), self.scalar)
-                b.store(value, self._lane_vector(place, k), align=bytes_of(self.scalar))
-        for guard in group.guards:
-            for _ in range(guard.numel()):
-                self._check_not_negative(next(results))
-        if group.changes:
-            self._change(group, results, self._active(mask, leave))
-
-    def _change(self, group: Group, results: Iterator[ir.Value], active: ir.Value) -> None:
-        b = self.b
-        for variable, x, condition in group.assigns:
-            new = [next(results) for _ in range(x.numel())]
-            where = active if condition is None else b.and_(active, is_true(b, next(results)))
-            self._replace(variable, new, where)
-        for variable, _, carried in group.leasts:
-            value = next(results)
-            now = b.load(self.variables[variable.number][0], typ=self.type)
-            less = b.and_(active, b.fcmp_ordered("<", value, now))
-            payloads = [(v, [next(results) for _ in range(x.numel())]) for v, x in carried]
-            self._replace(variable, [value], less)
-            for v, new in payloads:
-                self._replace(v, new, less)
-
-    def _replace(self, variable: Variable, new: list[ir.Value], where: ir.Value) -> None:
-        b = self.b
-        for value, memory in zip(new, self.variables[variable.number], strict=True):
-            b.store(b.select(where, value, b.load(memory, typ=self.type)), memory)
-
-    def _program(self, group: Group) -> tuple[Program, list[str]]:
-        """The group as one program of the symbols that it needs, in this order of results: values,
-        puts, changes."""
-        defined = [symbol for _, symbol, _ in group.values]
-        wanted: list[SX] = [x for _, _, x in group.values]
-        wanted += [x for _, _, x in group.puts]
-        wanted += group.guards
-        for _, x, condition in group.assigns:
-            wanted += [x] if condition is None else [x, condition]
-        for _, value, carried in group.leasts:
-            wanted += [value, *[x for _, x in carried]]
-        if defined:
-            definitions = [x for _, _, x in group.values]
-            rest = wanted[len(definitions) :]
-            definitions, rest = casadi.substitute_inplace(defined, definitions, rest, False)
-            wanted = [*definitions, *rest]
-        results = casadi.vertcat(*[casadi.densify(x.reshape((x.numel(), 1))) for x in wanted])
-        symbols = casadi.symvar(results)
-        unknown = [s.name() for s in symbols if s.name() not in self.stages.leaves]
-        assert not unknown, f"symbols of no input, row or value: {unknown}"
-        argument = casadi.vertcat(*symbols) if symbols else SX(0, 1)
-        function = casadi.Function("group", [argument], [results], {"cse": True})
-        return optimised(from_casadi(function)), [s.name() for s in symbols]
