@@ -14,26 +14,18 @@ from numpy.typing import ArrayLike
 
 from linkwork.engine.kernel import Context, Kernel
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean, listed
-from linkwork.lagrange import (
-    build,
-    chains,
-    columns,
-    declarations,
-    diagnosis,
-    edits,
-    kernels,
-    robots,
-)
-from linkwork.lagrange.columns import Column
+from linkwork.lagrange import build, chains, declarations, diagnosis, edits, kernels, robots
+from linkwork.lagrange.columns import Column, dependencies
 from linkwork.lagrange.expressions import Scope, Symbols
 from linkwork.lagrange.joints import GROUND, Joint, Pose
-from linkwork.lagrange.methods import SystemQuantities, Variables
+from linkwork.lagrange.methods import Variables
 from linkwork.lagrange.parts import Constraint, Frame, Parts
-from linkwork.lagrange.terms import Body, Point, Term
+from linkwork.lagrange.placed_terms import PlacedTerms
+from linkwork.lagrange.terms import Body, Term
 from linkwork.subject import RobotLike, subject_of
 
 
-class System(SystemQuantities):
+class System(PlacedTerms):
     """A mechanism of generalised coordinates and bodies; immutable, each edit gives a new system.
 
         pendulum = System("theta", gravity=(0, -9.81))
@@ -83,10 +75,6 @@ class System(SystemQuantities):
     # what it is
 
     @property
-    def name(self) -> str:
-        return self._parts.name
-
-    @property
     def coordinates(self) -> tuple[str, ...]:
         """Names of the generalised coordinates, in the order of q."""
         return self._parts.coordinates
@@ -121,10 +109,6 @@ class System(SystemQuantities):
     def constraints(self) -> Mapping[str, Constraint]:
         return dict(self._parts.constraints)
 
-    @property
-    def gravity_vector(self) -> SX:
-        return self._parts.gravity
-
     @functools.cached_property
     def time_dependent(self) -> bool:
         """True if time enters a position, an energy or a constraint explicitly."""
@@ -145,9 +129,7 @@ class System(SystemQuantities):
         head += f", {len(self._parts.constraints)} constraints" if self._parts.constraints else ""
         rows = [("term", "kind", "depends on")]
         for term, x in self.placed:
-            rows.append(
-                (term.name, term.kind, ", ".join(columns.dependencies(term, x, self.scope)))
-            )
+            rows.append((term.name, term.kind, ", ".join(dependencies(term, x, self.scope))))
         widths = [max(len(row[c]) for row in rows) for c in range(3)]
         lines = [
             "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
@@ -334,80 +316,6 @@ class System(SystemQuantities):
             declarations.free_name(term.name, terms, f"with_{term.kind.replace(' ', '_').lower()}")
         return self._edited(terms={**self._parts.terms, term.name: term})
 
-    # columns
-
-    def pose(self, frame: str | None) -> Pose:
-        """T_world_frame as expressions of the coordinates."""
-        if frame not in self._poses:
-            placed = self._frame(frame)
-            self._poses[frame] = self.pose(placed.parent) @ placed.pose
-        return self._poses[frame]
-
-    def point(self, point: Point) -> SX:
-        """World position of a point of the mechanism (3)."""
-        if point.body is not None:
-            body = self._parts.terms[point.body]
-            assert isinstance(body, Body)
-            return self.pose(body.frame).at(body.position)
-        return self.pose(point.frame).at(point.offset)
-
-    @functools.cached_property
-    def placed(self) -> list[tuple[Term, SX]]:
-        """Every term with its place x(q, t)."""
-        return [(term, term.place(self)) for term in self._parts.terms.values()]
-
-    @property
-    def columns(self) -> list[Column]:
-        """A traced column for every term; only those are traced that no earlier system has
-        traced."""
-        ordered = []
-        for term in self._parts.terms.values():
-            key = self._key(term)
-            if key not in self._columns:
-                self._columns[key] = columns.trace(term, self, self.scope, self.gravity_vector)
-            ordered.append(self._columns[key])
-        return ordered
-
-    def stale_terms(self) -> tuple[str, ...]:
-        """Names of the columns that are still to be traced."""
-        return tuple(
-            term.name for term in self._parts.terms.values() if self._key(term) not in self._columns
-        )
-
-    def _key(self, term: Term) -> tuple[Any, ...]:
-        """What the column of a term depends on: itself, the joints that carry it,
-        gravity where it has weight."""
-        key: list[Any] = [term]
-        if isinstance(term, Body):
-            key.append(_Identity(self._parts.gravity))
-        carriers = list(term.frames)
-        for name in term.bodies:
-            body = self._parts.terms[name]
-            key.append(body)
-            carriers += body.frames
-        for carrier in carriers:
-            above: str | None = carrier
-            while above is not None:
-                key.append(self._parts.frames[above])
-                above = self._parts.frames[above].parent
-        return tuple(key)
-
-    def _frame(self, name: str | None) -> Frame:
-        placed = self._parts.frames.get(name) if name is not None else None
-        if placed is None:
-            frames = self._parts.frames
-            raise UnknownName(
-                f'system "{self.name}" has no frame or joint '
-                f'"{name}"{did_you_mean(str(name), frames)}'
-            )
-        return placed
-
-    def _check_frame(self, name: str | None, who: str) -> None:
-        if name is not None and name not in self._parts.frames:
-            raise UnknownName(
-                f'{who} stands on unknown frame "{name}"{did_you_mean(name, self._parts.frames)}'
-            )
-
     # states, equations, compiled code
 
     def consistent(
@@ -480,16 +388,3 @@ class System(SystemQuantities):
         who = f'system "{self.name}"'
         size = f"{who} has {self.nq} coordinates ({listed(self.coordinates)})"
         return Context(who, dict.fromkeys(("q", "v", "a", "tau"), size))
-
-
-class _Identity:
-    """A key that compares by the identity of what it holds (CasADi's == makes an expression)."""
-
-    def __init__(self, held: Any) -> None:
-        self.held = held
-
-    def __hash__(self) -> int:
-        return id(self.held)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.held is self.held
