@@ -15,7 +15,7 @@ from benchmarks.measure import Row, median_seconds, seconds, side_by_side
 from linkwork import synthesis
 from linkwork.synthesis import PlanarTask
 from linkwork.synthesis.chains import FOUR, postures
-from linkwork.synthesis.fit import paths, random_paths
+from linkwork.synthesis.four_bar_paths import paths, random_paths
 from linkwork.synthesis.linkage import FOUR_BAR
 from linkwork.synthesis.path_descent import descend
 from linkwork.synthesis.two_loops import rotations

@@ -20,7 +20,7 @@ from linkwork.synthesis import (
 )
 from linkwork.synthesis.chain_starts import Goal, _drawn, of_five_poses, of_nine_points
 from linkwork.synthesis.chains import parameters_of, postures, tracer_of
-from linkwork.synthesis.fit import paths, random_paths
+from linkwork.synthesis.four_bar_paths import paths, random_paths
 from linkwork.synthesis.path_descent import descend
 from tests.synthesis.examples import TABLE_4
 from tests.synthesis.test_four_bars import sampled

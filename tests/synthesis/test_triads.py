@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis import PlanarTask, compatibility, triads
-from linkwork.synthesis.triads import generic, starts, system
+from linkwork.synthesis.triad_system import generic, starts, system
 from tests.synthesis.examples import ALPHA, BETA, GAMMA, TRIAD, V, W, Z, random_tasks
 
 rad = np.deg2rad

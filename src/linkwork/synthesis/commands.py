@@ -242,9 +242,9 @@ def starts(
     """
     from linkwork.synthesis import bilinear, mixes
     from linkwork.synthesis.four_bars import starts as kept_mixes
-    from linkwork.synthesis.triads import generic as generic_triad
-    from linkwork.synthesis.triads import starts as kept_triads
-    from linkwork.synthesis.triads import system as triad_system
+    from linkwork.synthesis.triad_system import generic as generic_triad
+    from linkwork.synthesis.triad_system import starts as kept_triads
+    from linkwork.synthesis.triad_system import system as triad_system
 
     symmetry: Any = None
     if family == "triads":

@@ -15,12 +15,13 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
-from linkwork.synthesis import conditions, conics
+from linkwork.synthesis import conics
 from linkwork.synthesis.compatibility import four_bar_of, scan_of_linkages, told
+from linkwork.synthesis.dyad_choices import chosen_rotations, condition_rows, shapes_of
 from linkwork.synthesis.dyad_kernels import answers as answers_kernel
 from linkwork.synthesis.dyad_kernels import poses as poses_kernel
 from linkwork.synthesis.sliders import Sliders, sliders
@@ -144,18 +145,12 @@ def dyads(
     who = "dyads"
     task = as_task(task, who)
     check_count(task, 2, 5, who, BEYOND)
-    choices = {
-        "W": W,
-        "Z": Z,
-        "ground": ground,
-        "moving": moving,
-        "ground_line": ground_line,
-        "moving_line": moving_line,
-    }
-    if choice(kind, ("RR", "PR", "RP"), f"{who}: kind") != "RR":
-        return sliders(task, kind, {k: v for k, v in choices.items() if v is not None}, beta)
-    choice(method, ("pivots", "linkage"), f"{who}: method")
+    choices = {"W": W, "Z": Z, "ground": ground, "moving": moving}
+    choices |= {"ground_line": ground_line, "moving_line": moving_line}
     asked = {name: value for name, value in choices.items() if value is not None}
+    if choice(kind, ("RR", "PR", "RP"), f"{who}: kind") != "RR":
+        return sliders(task, kind, asked, beta)
+    choice(method, ("pivots", "linkage"), f"{who}: method")
     if task.timing is None:
         check_poses(task, who)
     timed = task.timing is not None
@@ -167,7 +162,7 @@ def dyads(
     batch = places.shape[:-1]
     if chosen or asked:
         batch = np.broadcast_shapes(
-            batch, *[b.shape for b in chosen.values()], *_shapes(asked, batch, who)
+            batch, *[b.shape for b in chosen.values()], *shapes_of(asked, batch, who)
         )
     rows, d, size, alpha, distinct, turning = poses_kernel()(*_five(places, turns))
     reasons = np.full(batch, "", dtype=object)
@@ -178,28 +173,12 @@ def dyads(
     if method == "linkage":
         return _by_linkage(task, d, alpha, size)
     if task.n < 5 or chosen or asked or task.velocities is not None:
-        rows = _rows(task, rows, d, alpha, size, chosen, asked, timed, who)
+        rows = condition_rows(task, rows, d, alpha, size, chosen, asked, timed, who)
         rows = np.ascontiguousarray(np.broadcast_to(rows, (*batch, 4, 7)))
     w, valid, condition = _solved(rows, asked, task, size)
     if batch:  # an unlucky task is data
         valid = np.where((reasons == "")[..., None], valid, 0.0)
     return _finished(task, w, valid, condition, (d, alpha, size), chosen, asked, timed, reasons)
-
-
-def _shapes(asked: dict[str, Any], batch: tuple[int, ...], who: str) -> list[tuple[int, ...]]:
-    """Batches of chosen points and lines, which go with those of the tasks."""
-    shapes = []
-    for name, value in asked.items():
-        shape = complex_points(value, f"{who}: {name}").shape
-        shape = shape[:-1] if "line" in name else shape
-        try:
-            np.broadcast_shapes(batch, shape)
-        except ValueError:
-            raise InvalidInput(
-                f"{who}: {name} has a batch of shape {shape}, the tasks {batch}"
-            ) from None
-        shapes.append(shape)
-    return shapes
 
 
 def _five(places: np.ndarray, turns: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -210,9 +189,8 @@ def _five(places: np.ndarray, turns: Any) -> tuple[np.ndarray, np.ndarray]:
         places, turns = places[..., at], turns[..., at]
     if turns.shape != places.shape:
         turns = np.broadcast_to(turns, places.shape)
-    return np.ascontiguousarray(places).view(float).reshape(*places.shape, 2), np.ascontiguousarray(
-        turns
-    )
+    pairs = np.ascontiguousarray(places).view(float).reshape(*places.shape, 2)
+    return pairs, np.ascontiguousarray(turns)
 
 
 def _without_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
@@ -283,112 +261,9 @@ def _name_poles(
 
 
 def _cure(reason: str) -> str:
-    return (
-        "; move one of them"
-        if reason.startswith("positions")
-        else "; turn one position, or fit a parallelogram"
-    )
-
-
-def chosen_rotations(beta: Any, n: int, batch: tuple[int, ...], who: str) -> dict[int, np.ndarray]:
-    """The free rotations by position."""
-    if beta is None:
-        return {}
-    if not isinstance(beta, Mapping):
-        raise InvalidInput(
-            f"{who}: beta is {type(beta).__name__}, expected {{position: angle}}, such as "
-            f"{{2: 0.5}}"
-        )
-    chosen = {}
-    for j, angle in beta.items():
-        if not isinstance(j, (int, np.integer)) or not 2 <= j <= n:
-            raise InvalidInput(f"{who}: beta names position {j!r}, expected one of 2 .. {n}")
-        chosen[int(j)] = as_doubles(angle, f"{who}: beta[{j}]")
-        if not np.isfinite(chosen[int(j)]).all():
-            raise InvalidInput(f"{who}: beta[{j}] is not finite")
-        try:
-            np.broadcast_shapes(batch, chosen[int(j)].shape)
-        except ValueError:
-            raise InvalidInput(
-                f"{who}: beta[{j}] has shape {chosen[int(j)].shape}, the tasks {batch}"
-            ) from None
-    return chosen
-
-
-def _rows(
-    task: PlanarTask,
-    met: np.ndarray,
-    d: np.ndarray,
-    alpha: np.ndarray,
-    size: np.ndarray,
-    chosen: dict[int, np.ndarray],
-    asked: dict[str, Any],
-    timed: bool,
-    who: str,
-) -> np.ndarray:
-    """The four conditions (..., 4, 7), or a sentence about how many there are."""
-    unit, u = d[..., 0] + 1j * d[..., 1], np.exp(1j * alpha)
-    parts = []
-    for j in range(2, task.n + 1):
-        if j in chosen:
-            parts.append(conditions.rotation(unit[..., j - 2], u[..., j - 2], chosen[j]))
-        else:
-            parts.append(met[..., j - 2, None, :])
-    if task.velocities is not None:
-        parts += _velocity_rows(task, unit, u, size, who)
-    origin = task.positions[..., 0]
-    at = {
-        name: complex_points(x, f"{who}: {name}") for name, x in asked.items() if "line" not in name
-    }
-    if timed and asked:
-        raise NotPossible(
-            f"{who}: with timing the free choices are rotations of the body: "
-            f"beta={{position: angle}}"
-        )
-    if "W" in at:
-        parts.append(conditions.equal(-1.0, 1.0, at["W"] / size))
-    if "Z" in at:
-        parts.append(conditions.equal(0.0, -1.0, at["Z"] / size))
-    if "ground" in at:
-        parts.append(conditions.equal(1.0, 0.0, (at["ground"] - origin) / size))
-    if "moving" in at:
-        parts.append(conditions.equal(0.0, 1.0, (at["moving"] - origin) / size))
-    for name, which in (("ground_line", "a"), ("moving_line", "z")):
-        if name in asked:
-            line = conditions.on_line(asked[name], which, origin, size, f"{who}: {name}")
-            parts.append(line[..., None, :])
-    count = sum(part.shape[-2] for part in parts)
-    if count != 4:
-        free, used = 5 - task.n, count - (task.n - 1)
-        raise NotPossible(
-            f"{who}: {task.n} positions leave {free} free choices, got {used}: a rotation in beta, "
-            "a line or a "
-            "velocity counts one, W, Z, ground and moving two each"
-        )
-    batch = np.broadcast_shapes(*[part.shape[:-2] for part in parts])
-    return np.concatenate(
-        [np.broadcast_to(part, (*batch, *part.shape[-2:])) for part in parts], axis=-2
-    )
-
-
-def _velocity_rows(
-    task: PlanarTask, unit: np.ndarray, u: np.ndarray, size: np.ndarray, who: str
-) -> list[np.ndarray]:
-    assert task.velocities is not None
-    known = np.isfinite(task.velocities).all(axis=-1)
-    rows = []
-    for j in range(task.n):
-        if not known[..., j].any():
-            continue
-        if not known[..., j].all():
-            raise NotPossible(
-                f"{who}: velocities of position {j + 1} are given for some tasks of the batch only"
-            )
-        v = (task.velocities[..., j, 0] + 1j * task.velocities[..., j, 1]) / size
-        dj = unit[..., j - 1] if j else np.zeros(unit.shape[:-1], dtype=complex)
-        uj = u[..., j - 1] if j else np.ones(unit.shape[:-1], dtype=complex)
-        rows.append(conditions.velocity(dj, uj, v, task.velocities[..., j, 2])[..., None, :])
-    return rows
+    if reason.startswith("positions"):
+        return "; move one of them"
+    return "; turn one position, or fit a parallelogram"
 
 
 def _finished(
@@ -409,11 +284,8 @@ def _finished(
     if chosen:
         angles, turned = np.zeros((*batch, 4, 2)), np.zeros(4)
         for j, angle in chosen.items():
-            angles[..., j - 2, 0], angles[..., j - 2, 1], turned[j - 2] = (
-                np.cos(angle),
-                np.sin(angle),
-                1.0,
-            )
+            angles[..., j - 2, 0], angles[..., j - 2, 1] = np.cos(angle), np.sin(angle)
+            turned[j - 2] = 1.0
     answers = answers_kernel()(w, valid, condition, d, alpha, size, origin, angles, turned)
     W, Z, beta, ground, moving, residual, condition, near_trivial, valid = answers
     valid, near_trivial, beta = valid > 0, near_trivial > 0, beta[..., : task.n - 1]

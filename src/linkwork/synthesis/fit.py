@@ -15,6 +15,7 @@ from linkwork.synthesis import chain_fit, descent, path_descent
 from linkwork.synthesis.chain_starts import Goal
 from linkwork.synthesis.chains import CHAINS, FOUR, parameters_of
 from linkwork.synthesis.dyads import Dyads, dyads
+from linkwork.synthesis.four_bar_paths import GRID, nearest_angles, postures, random_paths
 from linkwork.synthesis.four_bars import cognates, four_bars
 from linkwork.synthesis.functions import FunctionGenerators, FunctionTask, function_generator
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages
@@ -24,7 +25,6 @@ MOST_STARTS = 1_000_000
 TOPOLOGIES = tuple(CHAINS)
 SAMPLES = 720
 """Postures of a path by which the distance of a point is bracketed before it is refined."""
-GRID = 48
 EXACT = 1e-9
 
 
@@ -153,12 +153,8 @@ def _fitted(
     P = (task.positions - centre) / size
     weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
     if topology != FOUR or task.timing is not None:
-        goal = Goal(
-            P,
-            np.where(posed, np.exp(1j * np.where(posed, task.angles, 0.0)), 0.0),
-            weights,
-            task.timing,
-        )
+        turns = np.where(posed, np.exp(1j * np.where(posed, task.angles, 0.0)), 0.0)
+        goal = Goal(P, turns, weights, task.timing)
         return _of_chain(topology, goal, starts, seed, centre, size, limits, best)
     run = _poses if posed.any() else _points
     x, side, angles, cost = run(task, P, weights, posed, starts, seed)
@@ -204,72 +200,6 @@ def _of_chain(
     return Fits(links, rms, worst, off, parameters, len(x), hits)
 
 
-def random_paths(P: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(parameters (m, 9), sides (m,), crank angles (m, n)):
-    random four-bars whose paths lie over the points.
-
-    Two of three have a crank that goes round; centre, size and long axis of the path are those of
-    the points.
-    """
-    random = np.random.default_rng(seed)
-    many = 6 * count + 64
-    lengths = np.exp(random.uniform(-1.2, 1.2, size=(many, 4)))
-    ordered = np.sort(lengths, axis=-1)
-    crank = (lengths[:, 1] == ordered[:, 0]) & (
-        ordered[:, 0] + ordered[:, 3] < ordered[:, 1] + ordered[:, 2]
-    )
-    round_ = np.flatnonzero(crank)[: max(1, 2 * count // 3)]
-    rest = np.flatnonzero(~crank)[: count - len(round_)]
-    g, a, b, c = lengths[np.concatenate([round_, rest])].T
-    m = len(g)
-    tip = b * (0.5 + 0.8 * (random.normal(size=m) + 1j * random.normal(size=m)))
-    side = np.where(random.uniform(size=m) < 0.5, 1.0, -1.0)
-    theta = np.linspace(0.0, 2.0 * np.pi, GRID, endpoint=False)
-    Q, inside = paths(
-        np.stack([0 * g, 0 * g, g, 0 * g, a, b, c, tip.real, tip.imag], axis=-1), side, theta
-    )
-    moves = inside.sum(axis=-1) >= 6
-    g, a, b, c, tip, side, Q, inside = (v[moves] for v in (g, a, b, c, tip, side, Q, inside))
-    m = len(g)
-    weight = inside / np.maximum(inside.sum(axis=-1, keepdims=True), 1)
-    middle = (weight * Q).sum(axis=-1)
-    off = np.where(inside, Q - middle[:, None], 0.0)
-    spread = np.sqrt((weight * np.abs(off) ** 2).sum(axis=-1)) + 1e-9
-    axis = np.angle((weight * off**2).sum(axis=-1))
-    goal_axis = np.angle(((P - P.mean()) ** 2).mean())
-    goal_spread = np.sqrt((np.abs(P - P.mean()) ** 2).mean())
-    turn = np.exp(0.5j * (goal_axis - axis)) * np.where(random.uniform(size=m) < 0.5, 1.0, -1.0)
-    factor = goal_spread / spread * turn
-    A, G, s = P.mean() - middle * factor, g * factor, np.abs(factor)
-    parts = [A.real, A.imag, G.real, G.imag, a * s, b * s, c * s, tip.real * s, tip.imag * s]
-    placed = P.mean() + off * factor[:, None]
-    distance = np.where(inside[:, None, :], np.abs(placed[:, None, :] - P[None, :, None]), np.inf)
-    angles = theta[distance.argmin(axis=-1)] + np.angle(factor)[:, None]
-    return np.stack(parts, axis=-1), side, angles
-
-
-def paths(p: np.ndarray, side: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(tracer (m, k) complex, whether the posture can be assembled) of parameters (m, 9) at crank
-    angles (k,)."""
-    Q, _, inside = _postures(p, side, np.broadcast_to(theta, (len(p), len(theta))))
-    return Q, inside
-
-
-def _postures(
-    p: np.ndarray, side: np.ndarray, theta: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(tracer, direction of the coupler, assembled), each (m, k), at crank angles theta (m, k)."""
-    A, G, tip = (p[:, i, None] + 1j * p[:, i + 1, None] for i in (0, 2, 7))
-    a, b, c = (p[:, i, None] for i in (4, 5, 6))
-    B = A + a * np.exp(1j * theta)
-    R = A + G - B
-    r2 = np.maximum(np.abs(R) ** 2, 1e-24)
-    k = (r2 + b**2 - c**2) / (2 * b)
-    inside = r2 - k**2
-    e = R * (k + 1j * side[:, None] * np.sqrt(np.maximum(inside, 0.0))) / r2
-    return B + tip * e, e, inside >= 0
-
-
 def _points(
     task: PlanarTask, P: np.ndarray, weights: np.ndarray, posed: np.ndarray, starts: int, seed: int
 ) -> tuple[np.ndarray, ...]:
@@ -289,18 +219,11 @@ def _points(
         p, sides = parameters_of(FOUR, np.concatenate([every, every[:, [1, 0, 3, 2, 4]]]))
         more = p, sides[:, 0]
         if len(more[0]):
-            near = _nearest_angles(*more, P)
+            near = nearest_angles(*more, P)
             x2, t2, cost2 = path_descent.descend(more[0], more[1], near, P, weights)
             x, t, cost = (np.concatenate(pair) for pair in ((x, x2), (t, t2), (cost, cost2)))
             side = np.concatenate([side, more[1]])
     return x, side, t, cost
-
-
-def _nearest_angles(p: np.ndarray, side: np.ndarray, P: np.ndarray) -> np.ndarray:
-    theta = np.linspace(-np.pi, np.pi, 4 * GRID, endpoint=False)
-    Q, inside = paths(p, side, theta)
-    distance = np.where(inside[:, None, :], np.abs(Q[:, None, :] - P[None, :, None]), np.inf)
-    return theta[distance.argmin(axis=-1)]
 
 
 def _poses(
@@ -332,16 +255,8 @@ def _poses(
     ground, arms, lengths = ground[apart], arms[apart], lengths[apart]
     common = np.angle(arms[:, 1] - arms[:, 0])
     w, b = arms[:, 0] * np.exp(-1j * common), np.abs(arms[:, 1] - arms[:, 0])
-    parts = [
-        ground[:, 0].real,
-        ground[:, 0].imag,
-        ground[:, 1].real,
-        ground[:, 1].imag,
-        w.real,
-        w.imag,
-        b,
-    ]
-    start = np.stack([*parts, lengths[:, 0], lengths[:, 1], common], axis=-1)
+    pivots_and_tip = [x for z in (ground[:, 0], ground[:, 1], w) for x in (z.real, z.imag)]
+    start = np.stack([*pivots_and_tip, b, lengths[:, 0], lengths[:, 1], common], axis=-1)
     t = np.where(posed, alpha, 0.0)[None] + np.where(posed, 0.0, common[:, None])
     t = _best_turns(start, P, posed, t)
     x, turns, cost = descent.descend(start, t, P, weights, posed)
@@ -423,12 +338,9 @@ def _finished(
             angle.append(turned)
             kept.append(k)
     shape = np.array(points, dtype=complex).reshape(-1, 5)[:best]
-    scale = np.array([size] * 9)
-    moved = (
-        x[kept] * scale + np.array([centre.real, centre.imag, 0, 0, 0, 0, 0, 0, 0])
-        if kept
-        else np.zeros((0, 9))
-    )
+    moved = np.zeros((0, 9))
+    if kept:
+        moved = x[kept] * size + np.array([centre.real, centre.imag, 0, 0, 0, 0, 0, 0, 0])
     near, far, off = (np.array(v, dtype=float)[:best] for v in (rms, worst, angle))
     return Fits(Linkages(FOUR_BAR["crank"], shape), near, far, off, moved[:best], starts, hits)
 
@@ -445,7 +357,7 @@ def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, si
     sides = [np.array([side])] if two else [np.array([side, -side])]
     for chosen in sides:
         both = np.repeat(p[None], len(chosen), axis=0)
-        Q, _, inside = _postures(both, chosen, np.broadcast_to(theta, (len(chosen), SAMPLES)))
+        Q, _, inside = postures(both, chosen, np.broadcast_to(theta, (len(chosen), SAMPLES)))
         gap = np.where(inside[..., None], np.abs(Q[..., None] - P) ** 2, np.inf)
         at = gap.reshape(-1, len(P)).argmin(axis=0)
         which, start = np.divmod(at, SAMPLES)
@@ -479,14 +391,14 @@ def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, si
 def _foot(
     p: np.ndarray, side: np.ndarray, which: np.ndarray, t: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    Q, e, inside = _postures(p[which], side[which], t[:, None])
+    Q, e, inside = postures(p[which], side[which], t[:, None])
     return Q[:, 0], e[:, 0], inside[:, 0]
 
 
 def _corners(p: np.ndarray, side: float, posture: tuple[float, float]) -> np.ndarray:
     """A, D, B, C, P with the crank at an angle, on a side: closed exactly."""
     theta, own_side = posture
-    Q, e, _ = _postures(p[None], np.array([own_side]), np.array([[theta]]))
+    Q, e, _ = postures(p[None], np.array([own_side]), np.array([[theta]]))
     A = p[0] + 1j * p[1]
     B = A + p[4] * np.exp(1j * theta)
     return np.array([A, A + p[2] + 1j * p[3], B, B + p[5] * e[0, 0], Q[0, 0]])

@@ -11,23 +11,20 @@ answers, 1 to 11 of 17 (the paper's 0, 2, 4 or 6 is the count for six positions 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import keys
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.tabular import Tabular
-from linkwork.polynomials import Complex, Starts, System
 from linkwork.results import short_repr
-from linkwork.synthesis import triad_velocities, two_loops
+from linkwork.synthesis import triad_velocities
 from linkwork.synthesis.compatibility import Ring, common, told, triad_deltas
-from linkwork.synthesis.dyads import Dyads, chosen_rotations, dyads, with_tail
+from linkwork.synthesis.dyad_choices import chosen_rotations
+from linkwork.synthesis.dyads import Dyads, dyads, with_tail
 from linkwork.synthesis.task import (
     PlanarTask,
     as_task,
@@ -37,11 +34,10 @@ from linkwork.synthesis.task import (
     refuse,
     troubles,
 )
-from linkwork.synthesis.triad_kernels import polish
+from linkwork.synthesis.triad_system import starts
+from linkwork.synthesis.triad_vectors import by_linear_equations, by_loops, by_roots, rotations_of
 
 BEYOND = "a triad meets at most 7 exact positions; use fit"
-ROOTS = 17
-ON_CIRCLE = 1e-5
 EXACT = 1e-9
 
 
@@ -138,13 +134,13 @@ def triads(
     if V is not None:
         if task.n == 2:
             raise NotPossible(f"{who}: two positions need a rotation in beta, V and Z")
-        chains = _linear(a, g, unit, chosen, complex_points(V, f"{who}: V") / size)
+        chains = by_linear_equations(a, g, unit, chosen, complex_points(V, f"{who}: V") / size)
     elif task.n == 4:
-        chains = _linear(a, g, unit, chosen, None)
+        chains = by_linear_equations(a, g, unit, chosen, None)
     elif task.n in (5, 6):
-        chains = _by_loops(a, g, unit, chosen, batch)
+        chains = by_loops(a, g, unit, chosen, batch)
     elif task.n == 7:
-        chains = _by_roots(a, g, unit)
+        chains = by_roots(a, g, unit)
     else:
         raise NotPossible(
             f"{who}: {task.n} positions need {'V and Z' if task.n == 2 else 'V or Z'} beside "
@@ -174,184 +170,6 @@ def _troubles(
     if not batch and reason[()]:
         raise NotPossible(f"{who}: {reason[()]}")
     return reason
-
-
-def _linear(
-    a: np.ndarray, g: np.ndarray, d: np.ndarray, chosen: dict[int, np.ndarray], V: np.ndarray | None
-) -> tuple[np.ndarray, ...]:
-    """All rotations chosen: a linear system for the vectors; one answer."""
-    b = np.stack(
-        [np.exp(1j * np.broadcast_to(chosen[j], a.shape[:-1])) - 1.0 for j in sorted(chosen)],
-        axis=-1,
-    )
-    if V is None:
-        A, right = np.stack([a, b, g], axis=-1), d
-    else:
-        A, right = np.stack([a, g], axis=-1), d - V[..., None] * b
-    condition = np.linalg.cond(A)
-    fine = condition < 1e12
-    x = np.linalg.solve(np.where(fine[..., None, None], A, np.eye(A.shape[-1])), right[..., None])[
-        ..., 0
-    ]
-    middle = x[..., 1] if V is None else np.broadcast_to(V, x.shape[:-1])
-    vectors = np.stack([x[..., 0], middle, x[..., -1]], axis=-1)
-    return vectors[..., None, :], np.angle(b + 1.0)[..., None, :], fine[..., None]
-
-
-def _by_loops(
-    a: np.ndarray,
-    g: np.ndarray,
-    d: np.ndarray,
-    chosen: dict[int, np.ndarray],
-    batch: tuple[int, ...],
-) -> tuple[np.ndarray, ...]:
-    """Five or six positions: positions are reordered so that the chosen rotation comes first
-    (and second)."""
-    n = a.shape[-1] + 1
-    first = sorted(chosen)
-    order = [j - 2 for j in first] + [j for j in range(n - 1) if j + 2 not in chosen]
-    x = [np.exp(1j * np.broadcast_to(chosen[j], batch)) for j in first]
-    D = triad_deltas(*(v[..., order] for v in (a, g, d)))
-    if n == 5:
-        K = D[..., 0, 0] + D[..., 0, 1] * x[0] + D[..., 0, 2] * x[1]
-        y, z = _two_links(K, D[..., 0, 3], D[..., 0, 4])
-        rotations = [np.broadcast_to(v[..., None], y.shape) for v in x] + [y, z]
-        valid = np.isfinite(y)
-    else:
-        K = D[..., 0] + D[..., 1] * x[0][..., None]
-        loops = np.stack([K, *(D[..., k] for k in (2, 3, 4))], axis=-1)
-        y, z = two_loops.rotations(loops)
-        valid = (np.abs(np.abs(y) - 1.0) < ON_CIRCLE) & (np.abs(np.abs(z) - 1.0) < 100 * ON_CIRCLE)
-        last = [
-            -(K[..., k, None] + D[..., k, 2, None] * y + D[..., k, 3, None] * z) for k in range(2)
-        ]
-        last = [
-            v / np.where(np.abs(D[..., k, 4, None]) > 0, D[..., k, 4, None], 1.0)
-            for k, v in enumerate(last)
-        ]
-        rotations = [np.broadcast_to(x[0][..., None], y.shape), y, z, *last]
-    beta = np.empty((*y.shape, n - 1))
-    for place, j in enumerate(order):
-        beta[..., j] = np.angle(np.where(valid, rotations[place], 1.0))
-    vectors = _vectors(a, g, d, beta, valid)
-    vectors, fine = _polished(a, g, d, vectors, valid, chosen)
-    return vectors, _rotations_of(a, g, d, vectors), fine
-
-
-def _two_links(K: np.ndarray, D4: np.ndarray, D5: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """K + D4 y + D5 z = 0 with |y| = |z| = 1: both assemblies (..., 2), NaN where there is none."""
-    bottom = 2.0 * np.abs(K) * np.abs(D4)
-    c = (np.abs(D5) ** 2 - np.abs(K) ** 2 - np.abs(D4) ** 2) / np.where(bottom > 0, bottom, 1.0)
-    half = np.where(np.abs(c) <= 1.0, np.arccos(np.clip(c, -1.0, 1.0)), np.nan)
-    angle = np.angle(K) - np.angle(D4)
-    y = np.exp(1j * np.stack([angle + half, angle - half], axis=-1))
-    return y, -(K[..., None] + D4[..., None] * y) / D5[..., None]
-
-
-def _vectors(
-    a: np.ndarray, g: np.ndarray, d: np.ndarray, beta: np.ndarray, valid: np.ndarray
-) -> np.ndarray:
-    """(..., m, 3): W, V, Z of the valid rows by least squares over all positions."""
-    vectors = np.zeros((*valid.shape, 3), dtype=complex)
-    a, g, d = (np.broadcast_to(v[..., None, :], beta.shape)[valid] for v in (a, g, d))
-    A = np.stack([a, np.exp(1j * beta[valid]) - 1.0, g], axis=-1)
-    adjoint = A.conj().swapaxes(-1, -2)
-    squared = adjoint @ A + 1e-30 * np.eye(3)  # Newton polishes: the squared condition does no harm
-    vectors[valid] = np.linalg.solve(squared, adjoint @ d[..., None])[..., 0]
-    return vectors
-
-
-def _polished(
-    a: np.ndarray,
-    g: np.ndarray,
-    d: np.ndarray,
-    vectors: np.ndarray,
-    valid: np.ndarray,
-    chosen: Mapping[int, Any],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Newton on |V + d_j - W a_j - Z g_j|^2 = |V|^2,
-    and the standard form where the rotation is chosen."""
-    vectors, fine = vectors.copy(), valid.copy()
-    at = np.nonzero(valid)
-    if not len(at[0]):
-        return vectors, fine
-    # positions with a chosen rotation come first
-    order = [j - 2 for j in chosen] + [j for j in range(a.shape[-1]) if j + 2 not in chosen]
-    b = np.zeros((len(at[0]), 6), dtype=complex)
-    for k, angle in enumerate(chosen.values()):
-        b[:, k] = np.broadcast_to(np.exp(1j * angle)[..., None], valid.shape)[at] - 1.0
-    wide = (*valid.shape, a.shape[-1])
-    parts = [np.broadcast_to(v[..., None, order], wide)[at] for v in (a, g, d)]
-    packed = (
-        np.ascontiguousarray(v).view(float).reshape(*v.shape, 2) for v in (vectors[at], *parts, b)
-    )
-    x, size = polish(len(chosen))(*packed)
-    vectors[at] = x.view(complex)[..., 0]
-    # vectors of a thousand task sizes are known to fewer digits;
-    # whether they meet the task is judged later, by it
-    fine[at] = size < 1e-6
-    return vectors, fine
-
-
-def _rotations_of(a: np.ndarray, g: np.ndarray, d: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """beta (..., m, n-1) of given vectors."""
-    W, V, Z = (vectors[..., k, None] for k in range(3))
-    turned = V + d[..., None, :] - W * a[..., None, :] - Z * g[..., None, :]
-    return np.angle(turned / np.where(np.abs(V) > 0, V, 1.0))
-
-
-@functools.cache
-def system() -> System:
-    """Unknowns V, V*, W, W*, Z, Z*; parameters (d, d*, exp(i alpha), exp(i gamma)) a position.
-
-    The middle link keeps its length: (V + d - W a - Z g) (V* + d* - W* a* - Z* g*) = V V*, where
-    rotations enter as exp(i alpha) and its inverse (with a and a* free of each other there would be
-    19 solutions instead of 17).
-    """
-
-    def equations(x: Sequence[Complex], p: Sequence[Complex]) -> list[Complex]:
-        V, V_, W, W_, Z, Z_ = x
-        rows = []
-        for j in range(6):
-            d, d_, a, g = p[4 * j : 4 * j + 4]
-            turned = V + d - W * (a - 1) - Z * (g - 1)
-            turned_ = V_ + d_ - W_ * (a.inverse() - 1) - Z_ * (g.inverse() - 1)
-            rows.append(turned * turned_ - V * V_)
-        return rows
-
-    return System(
-        equations, 6, 24, "triads, seven positions", keys.key(__name__, "seven positions")
-    )
-
-
-def generic(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """(x, p): a random complex triad and a task that it meets."""
-    random = np.random.default_rng(seed)
-    real = random.normal(size=(2, 24))
-    x, u, a, g = np.split(real[0] + 1j * real[1], [6, 12, 18])
-    V, V_, W, W_, Z, Z_ = x
-    d = W * (a - 1) + V * (u - 1) + Z * (g - 1)
-    d_ = W_ * (1 / a - 1) + V_ * (1 / u - 1) + Z_ * (1 / g - 1)
-    return x, np.stack([d, d_, a, g], axis=-1).ravel()
-
-
-@functools.cache
-def starts() -> Starts:
-    """The 17 start solutions, kept as data; `linkwork synthesis starts` makes and compares them."""
-    return Starts.load(Path(__file__).parent / "starts" / "triads.npz")
-
-
-def _by_roots(a: np.ndarray, g: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Seven positions: all 17 roots, of which the real ones are triads."""
-    p = np.stack([d, d.conj(), a + 1.0, g + 1.0], axis=-1).reshape(*d.shape[:-1], 24)
-    roots = system().solve(p, starts(), conditions=False)
-    x = roots.x
-    vectors = x[..., [2, 0, 4]]
-    conjugates = x[..., [3, 1, 5]]
-    scale = np.abs(vectors).max(axis=-1) + np.abs(conjugates).max(axis=-1) + 1e-300
-    valid = roots.success & (np.abs(conjugates - vectors.conj()).max(axis=-1) < 1e-6 * scale)
-    vectors, fine = _polished(a, g, d, vectors, valid, {})
-    return vectors, _rotations_of(a, g, d, vectors), fine
 
 
 def _with_velocities(
@@ -394,7 +212,7 @@ def _with_velocities(
     motion = np.broadcast_to(np.stack(columns, axis=-1), (*batch, len(moving), 3))
     bases = tuple(int(j) + 1 for j in moving)
     vectors, valid = triad_velocities.vectors_of(starts(), bases, d, alpha, gamma, motion)
-    turned = _rotations_of(np.exp(1j * alpha) - 1.0, np.exp(1j * gamma) - 1.0, d, vectors)
+    turned = rotations_of(np.exp(1j * alpha) - 1.0, np.exp(1j * gamma) - 1.0, d, vectors)
     return vectors, turned, valid
 
 
@@ -413,18 +231,10 @@ def _finished(
     vectors, beta, valid = chains
     W, V, Z = (vectors[..., k] for k in range(3))
     b = np.exp(1j * beta) - 1.0
-    error = (
-        W[..., None] * a[..., None, :]
-        + V[..., None] * b
-        + Z[..., None] * g[..., None, :]
-        - d[..., None, :]
-    )
-    residual = np.abs(error).max(axis=-1)
-    valid = (
-        valid
-        & (residual <= EXACT * (1.0 + np.abs(vectors).max(axis=-1)))
-        & (reason == "")[..., None]
-    )
+    reached = W[..., None] * a[..., None, :] + V[..., None] * b + Z[..., None] * g[..., None, :]
+    residual = np.abs(reached - d[..., None, :]).max(axis=-1)
+    is_exact = residual <= EXACT * (1.0 + np.abs(vectors).max(axis=-1))
+    valid = valid & is_exact & (reason == "")[..., None]
     columns = [np.broadcast_to(x[..., None, :], beta.shape) for x in (a, g)]
     matrix = np.stack([columns[0], b, columns[1]], axis=-1)
     condition = np.full(valid.shape, np.inf)
