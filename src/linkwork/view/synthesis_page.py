@@ -25,20 +25,15 @@ from linkwork.synthesis import PlanarTask
 from linkwork.synthesis.burmester import dyads_along
 from linkwork.synthesis.following import followed
 from linkwork.synthesis.linkage import FOUR_BAR, Linkage
-from linkwork.synthesis.motions import Motion, bodies_at, motion_of
+from linkwork.synthesis.motions import Motion, motion_of
 from linkwork.view.gate import gated
+from linkwork.view.linkage_drawing import PATH, PICKED, LinkageDrawing
 from linkwork.view.viewer import _free_port, quiet
 
 CURVE_POINTS = 600
 RATE = 30.0
 """Frames a second of what moves."""
-COLOURS = {"crank": (59, 110, 165), "coupler": (200, 85, 61), "rocker": (88, 129, 87)}
-CENTER, CIRCLE, PATH = (110, 110, 110), (190, 190, 190), (40, 40, 40)
-DYAD, POLE, PICKED = (230, 140, 30), (150, 60, 160), (200, 30, 120)
 GOOD, DEFECT = "green", "gray"
-LAYERS = ("/plane", "/curves", "/dyads", "/path", "/picked", "/linkage")
-LAYER = 2e-3
-"""What is drawn over what, and how far apart [task sizes]."""
 HANDLE, DISTANCE = 0.3, 2.6
 """Length of a position's handles, and how far the camera is from the plane [task sizes]."""
 ALONG_CURVE = 24
@@ -95,7 +90,7 @@ class SynthesisPage:
         self._motion: Motion | None = None
         self._scale = float(task.size)
         self._handles: list[Any] = []
-        self._drawn: dict[str, Any] = {}
+        self.drawing = LinkageDrawing(self.server.scene, self._scale)
         self._dress(picture, picture_width)
         self.frame()
         self._player = threading.Thread(target=self._play, daemon=True)
@@ -123,10 +118,9 @@ class SynthesisPage:
             positions[j - 1] = place
             if angle is not None and np.isfinite(angles[j - 1]):
                 angles[j - 1] = angle
-            kept = {
-                k: getattr(self.task, k) for k in ("timing", "velocities", "tolerance", "weights")
-            }
-            self.task = PlanarTask(positions, angles, **kept)
+            kept = ("timing", "velocities", "tolerance", "weights")
+            options = {name: getattr(self.task, name) for name in kept}
+            self.task = PlanarTask(positions, angles, **options)
             self.frame(complete=False)
 
     def frame(self, complete: bool = True) -> None:
@@ -141,11 +135,8 @@ class SynthesisPage:
                     complete_set = synthesis.four_bars(task)
                     self.known = [complete_set.linkages.one(k) for k in range(len(complete_set))]
                 else:
-                    self.known = [
-                        m
-                        for m in (followed(linkage, task) for linkage in self.known)
-                        if m is not None
-                    ]
+                    moved = (followed(linkage, task) for linkage in self.known)
+                    self.known = [linkage for linkage in moved if linkage is not None]
                 self._rank()
                 self.status.content = self._words()
                 self._follow_choice()
@@ -172,9 +163,8 @@ class SynthesisPage:
 
     def _follow_choice(self) -> None:
         """The picked dyads and the chosen linkage go where the new ones nearest to them are."""
-        self.picks = [
-            pick for pick in (self._nearest_dyad(*pick) for pick in self.picks) if pick is not None
-        ]
+        moved = (self._nearest_dyad(*pick) for pick in self.picks)
+        self.picks = [pick for pick in moved if pick is not None]
         if self.linkage is None:
             return
         if len(self.picks) == 2:
@@ -186,9 +176,10 @@ class SynthesisPage:
     def _solve_poses(self, task: PlanarTask) -> None:
         """Curves, dyads, and every ordered pair of dyads as a four-bar."""
         self.curves = synthesis.burmester(task[:4], CURVE_POINTS)
-        self.dyads = (
-            dyads_along(self.curves, task, ALONG_CURVE) if task.n == 4 else synthesis.dyads(task)
-        )
+        if task.n == 4:
+            self.dyads = dyads_along(self.curves, task, ALONG_CURVE)
+        else:
+            self.dyads = synthesis.dyads(task)
         ground, moving = self.dyads.ground, self.dyads.moving
         i, j = np.nonzero(~np.eye(len(ground), dtype=bool))
         tracer = np.full(len(i), task.positions[0])
@@ -331,12 +322,11 @@ class SynthesisPage:
             choice.on_update(lambda _: self._picked())
         self.report = gui.add_markdown("")
         flat = (np.array([0.0, 1.0]), np.zeros(2))
-        lines = lambda title: (
-            {"label": "share of the circuit"},
-            {"label": title, "stroke": "#3b6ea5"},
-        )
+        across, blue = {"label": "share of the circuit"}, {"stroke": "#3b6ea5"}
         plain = {"height": 150, "scales": {"x": {"time": False}}}
-        plot = lambda title: gui.add_uplot(flat, lines(title), title=title, **plain)
+        plot = lambda title: gui.add_uplot(
+            flat, (across, {"label": title, **blue}), title=title, **plain
+        )
         self.transmission_plot = plot("transmission [deg]")
         self.torque_plot = plot("torque of a unit weight [sizes]")
         self.playing = gui.add_checkbox("move", True)
@@ -363,9 +353,8 @@ class SynthesisPage:
     def _dragged(self, j: int, ended: bool) -> None:
         handle = self._handles[j]
         w, _, _, z = handle.wxyz
-        self.move(
-            j + 1, complex(handle.position[0], handle.position[1]), float(2.0 * np.arctan2(z, w))
-        )
+        x, y = handle.position[:2]
+        self.move(j + 1, complex(x, y), float(2.0 * np.arctan2(z, w)))
         if ended and not self.task.oriented.all():
             self.frame()
 
@@ -422,67 +411,16 @@ class SynthesisPage:
         defect = str(v.reasons) or "no defect"
         return f"**{v.kind}**: {defect}. Transmission angle at least {angle:.1f} deg."
 
-    def _line(
-        self, name: str, strokes: list[tuple[np.ndarray, tuple[int, int, int]]], width: float = 2.0
-    ) -> None:
-        """Lines (points (k,) complex, colour) as one node: a frame is few messages."""
-        pieces, colours = [np.zeros((1, 2), complex)], [np.zeros((1, 2, 3), np.uint8)]
-        for points, colour in strokes:
-            near = np.isfinite(points) & (
-                np.abs(points - self.task.positions[0]) < 20 * self._scale
-            )
-            joined = near[1:] & near[:-1]
-            pieces.append(np.stack([points[:-1][joined], points[1:][joined]], axis=-1))
-            colours.append(
-                np.broadcast_to(np.array(colour, dtype=np.uint8), (len(pieces[-1]), 2, 3))
-            )
-        ends = np.concatenate(pieces)
-        height = LAYERS.index(name) * LAYER * self._scale
-        segments = np.stack([ends.real, ends.imag, np.full(ends.shape, height)], axis=-1)
-        # the browser takes colours of lines for light, not for what a screen is told,
-        # and would show them pale
-        light = np.round(255.0 * (np.concatenate(colours) / 255.0) ** 2.2).astype(np.uint8)
-        thick = {"thickness": width, "thickness_units": "screen"}
-        self._drawn[name] = self.server.scene.add_line_segments(name, segments, light, **thick)
-
     def _draw(self) -> None:
+        drawing, origin = self.drawing, complex(self.task.positions[0])
         if self.dyads is not None and getattr(self, "curves", None) is not None:
-            pieces = [
-                self.curves.piece == piece for piece in range(int(self.curves.piece.max()) + 1)
-            ]
-            dark = [(self.curves.center[rows], CENTER) for rows in pieces]
-            self._line("/curves", dark + [(self.curves.circle[rows], CIRCLE) for rows in pieces])
-            self._draw_dyads()
-        self._line("/picked", [(np.array(pick), PICKED) for pick in self.picks], 6.0)
+            drawing.curves(self.curves, origin)
+            drawing.dyads(self.dyads, self.task)
+        drawing.lines("/picked", [(np.array(pick), PICKED) for pick in self.picks], origin, 6.0)
         if self._motion is not None:
-            self._line("/path", [(self._motion.path, PATH)])
+            drawing.lines("/path", [(self._motion.path, PATH)], origin)
         if self.linkage is not None:
-            self._draw_linkage(np.zeros(len(self.linkage.topology.moving)))
-
-    def _draw_dyads(self) -> None:
-        """Links from ground to moving pivots, and the poles of the positions."""
-        limbs = np.stack([self.dyads.ground, self.dyads.moving], axis=-1)
-        # of four poses they are samples of a curve, and stay behind what is chosen
-        few = self.task.n == 5
-        self._line("/dyads", [(limb, DYAD) for limb in limbs], 3.0 if few else 1.2)
-        poles = synthesis.poles(self.task)
-        points = np.array([poles[i, j] for j in range(1, self.task.n + 1) for i in range(1, j)])
-        near = points[
-            np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)
-        ]
-        places = np.stack([near.real, near.imag, np.zeros(len(near))], axis=-1)
-        self._drawn["/poles"] = self.server.scene.add_point_cloud(
-            "/poles", places, POLE, point_size=0.03 * self._scale
-        )
-
-    def _draw_linkage(self, x: np.ndarray) -> None:
-        assert self.linkage is not None
-        places = bodies_at(self.linkage, x)
-        outline = lambda body: (
-            np.append(places[body], places[body][0]),
-            COLOURS.get(body, (90, 90, 160)),
-        )
-        self._line("/linkage", [outline(body) for body in places], 5.0)
+            drawing.linkage(self.linkage, np.zeros(len(self.linkage.topology.moving)), origin)
 
     def _play(self) -> None:
         k = 0
@@ -492,5 +430,6 @@ class SynthesisPage:
                     continue
                 x = self._motion.x
                 k = (k + 1) % len(x)
-                self._draw_linkage(x[k])
+                assert self.linkage is not None
+                self.drawing.linkage(self.linkage, x[k], complex(self.task.positions[0]))
             time.sleep(0)
