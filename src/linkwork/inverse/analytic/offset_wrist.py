@@ -11,7 +11,6 @@ constraints give degree 8 and no false root.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,9 +18,7 @@ import casadi
 import numpy as np
 from casadi import SX, atan2, fabs, fmax, sqrt, sumsqr
 
-from linkwork.engine.compile import compile as compile_function
-from linkwork.engine.kernel import Kernel
-from linkwork.inverse.analytic import crossings, wrist_angles
+from linkwork.inverse.analytic import crossings, wrist_angles, wrist_kernels
 from linkwork.inverse.analytic.angles import FREE, both, either
 from linkwork.inverse.analytic.candidates import (
     CONTINUUM,
@@ -92,11 +89,8 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = F
     P3 = P4 - size.d4 * z3
     plan3, plan4 = P3[0] ** 2 + P3[1] ** 2, P4[0] ** 2 + P4[1] ** 2
     outer = plan3 > plan4
-    hx, hy, h2 = (
-        either(outer, P3[0], P4[0]),
-        either(outer, P3[1], P4[1]),
-        either(outer, plan3, plan4),
-    )
+    hx, hy = either(outer, P3[0], P4[0]), either(outer, P3[1], P4[1])
+    h2 = either(outer, plan3, plan4)
     free1 = h2 <= (on_axis * size.scale) ** 2
     inverse = 1.0 / sqrt(either(free1, 1.0, h2))
     c1 = either(free1, casadi.cos(seed[0]), hx * inverse)
@@ -239,7 +233,7 @@ class OffsetWrist(Family):
         done = np.ones(len(target), dtype=bool)
         open_row, open_at = crossings.bins(unclear)
         if len(open_row):
-            words, undecided = _cut()(
+            words, undecided = wrist_kernels.cut()(
                 known.take(open_row, axis=0), crossings.COARSE.take(open_at, axis=0)
             )
             done[open_row[undecided > 0]] = False
@@ -283,12 +277,8 @@ class OffsetWrist(Family):
             # what lies beside a singular row found again is that row,
             # from a root which rounding has moved
             again = self._from_means(target[some], _own(q0, some))
-            merge(
-                rows,
-                again,
-                some,
-                np.where(again.state % 4 > ISOLATED, wrist_angles.CROWD, wrist_angles.SAME),
-            )
+            singular = again.state % 4 > ISOLATED
+            merge(rows, again, some, np.where(singular, wrist_angles.CROWD, wrist_angles.SAME))
         return rows
 
     def _fill(self, rows: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
@@ -302,12 +292,12 @@ class OffsetWrist(Family):
         if not self.exact:
             return np.zeros(len(target), dtype=bool)
         self._settle(rows, target)
-        return (_crowds()(roots, tried)[1] > 0) & ~void
+        return (wrist_kernels.crowds()(roots, tried)[1] > 0) & ~void
 
     def _tried(self, asked: Asked, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
         """(N, 16, 6): what the roots lead to."""
         seed = self._seed(q0, 4)
-        trial = _tried(EXACT if self.exact else NOMINAL)
+        trial = wrist_kernels.tried(EXACT if self.exact else NOMINAL)
         plane, length = asked.plane[:, None], asked.length[:, None]
         starts = trial(plane, length, roots, seed if seed.ndim == 0 else seed[:, None])
         return starts.reshape(len(roots), 2 * ROOTS, 6)
@@ -317,7 +307,7 @@ class OffsetWrist(Family):
     ) -> None:
         """Both postures of everything tried that is kept, into the first slots of its target."""
         rows.distances[:, 0], rows.defect[:] = asked.distance, asked.defect
-        at = np.flatnonzero(_kept()(tried) > 0.0)
+        at = np.flatnonzero(wrist_kernels.kept()(tried) > 0.0)
         if not len(at):
             return
         row = at // (2 * ROOTS)
@@ -335,7 +325,7 @@ class OffsetWrist(Family):
         loose = replace(self, exact=False)
         asked = self.asked(target)
         roots = trigonometric_roots(asked.coefficients)
-        means = _crowds()(roots, self._tried(asked, roots, q0))[0]
+        means = wrist_kernels.crowds()(roots, self._tried(asked, roots, q0))[0]
         rows = loose._none(len(target))
         loose._put(rows, target, q0, asked, loose._tried(asked, means, q0))
         return loose.polish(rows, target)
@@ -431,45 +421,3 @@ def _own(q0: np.ndarray, where: slice | np.ndarray) -> np.ndarray:
 
 def _chunks(count: int) -> list[slice]:
     return [slice(begin, begin + CHUNK) for begin in range(0, count, CHUNK)]
-
-
-# Kernels that know no robot are shared by all.
-
-
-@functools.cache
-def _cut() -> Kernel:
-    """Both constraints with their polynomial, the middle of an open bin -> its roots;
-    see crossings.cut."""
-
-    def trace(known: SX, middle: SX) -> tuple[SX, SX]:
-        return crossings.cut(wrist_angles.parts(known)[2], middle)
-
-    return compile_function(trace, {"known": 28, "middle": 3}, "cut")
-
-
-@functools.cache
-def _tried(trial: wrist_angles.Trial) -> Kernel:
-    """Both constraints and one root -> what it leads to; see wrist_angles.tried."""
-
-    def trace(p: SX, q: SX, z: SX, seed: SX) -> SX:
-        return wrist_angles.tried(
-            wrist_angles.unpacked(p), wrist_angles.unpacked(q), z, seed, trial
-        )
-
-    return compile_function(
-        trace, {"plane": (3, 3), "length": (3, 3), "root": 2, "seed": ()}, "tried"
-    )
-
-
-@functools.cache
-def _kept() -> Kernel:
-    """All that was tried -> which are kept; see wrist_angles.kept."""
-    return compile_function(wrist_angles.kept, {"tried": (2 * ROOTS, 6)}, "kept")
-
-
-@functools.cache
-def _crowds() -> Kernel:
-    """Roots and what they led to -> means of crowds, and whether a multiple root is likely."""
-    return compile_function(
-        wrist_angles.crowds, {"roots": (ROOTS, 2), "tried": (2 * ROOTS, 6)}, "crowds"
-    )
