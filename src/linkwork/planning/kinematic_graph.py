@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork import configurations, deadlines, quantities
+from linkwork import configurations, deadlines
 from linkwork.arguments import choice, finite, number, whole
 from linkwork.errors import InvalidInput
 from linkwork.planning import graph_files
 from linkwork.planning.clusters import BLOCKED, clusters, touching
+from linkwork.planning.edge_costs import costs_of_edges, straight_bound
 from linkwork.planning.graph_goals import GoalIs, goals_of
 from linkwork.planning.graph_plan import Cost, GraphPlan, Heuristic, Vertices
 from linkwork.planning.joint_grid import JointGrid
@@ -47,7 +48,7 @@ from linkwork.planning.sampling import (
     refuse_too_large,
     whole_configurations,
 )
-from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from
+from linkwork.planning.search import admissible, cheapest_way, costs_from
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 
@@ -112,33 +113,20 @@ class KinematicGraph:
             refuse_too_large(grid, most_memory)
             positions = all_positions(subject, point, grid, columns)
             voxels, voxel_of_node = distinct_cells(cells_of(positions, size))
-            empty = np.empty((0, 2), dtype=np.int64)
-            graph = cls(
-                subject,
-                point,
-                grid,
-                columns,
-                size,
-                positions,
-                voxel_of_node,
-                voxels,
-                voxel_of_node,
-                empty,
-            )
+            edges = np.empty((0, 2), dtype=np.int64)
+            cells = (positions, voxel_of_node, voxels, voxel_of_node, edges)
+            graph = cls(subject, point, grid, columns, size, *cells)
             graph._warn_of_holes()
             return graph._clustered(voxel_of_node)
 
     def save(self, file: str | os.PathLike[str]) -> Path:
         """The map without obstacles as an .npz file;
         `with_obstacles` brings them again after `load`."""
-        whole = (
-            self
-            if self.blocked is None
-            else self.without_nodes(np.zeros(self.grid.size, dtype=bool))
-        )
-        parts = {
-            name: getattr(whole, name) for name in (*graph_files.ARRAYS, "point", "voxel_size")
-        }
+        whole = self
+        if self.blocked is not None:
+            whole = self.without_nodes(np.zeros(self.grid.size, dtype=bool))
+        names = (*graph_files.ARRAYS, "point", "voxel_size")
+        parts = {name: getattr(whole, name) for name in names}
         return graph_files.write(file, self.subject, parts, self.grid, self.columns)
 
     @classmethod
@@ -194,11 +182,9 @@ class KinematicGraph:
         """All vertices whose voxel holds a position (3,): the branches that reach it."""
         cell = cells_of(finite(position, (3,), "vertices_at: position"), self.voxel_size)
         which = np.flatnonzero((self.voxels == cell).all(axis=1))
-        return (
-            np.flatnonzero(self.vertices.voxel == which[0])
-            if len(which)
-            else np.empty(0, dtype=np.int64)
-        )
+        if not len(which):
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self.vertices.voxel == which[0])
 
     @cached_property
     def holes(self) -> np.ndarray:
@@ -275,8 +261,10 @@ class KinematicGraph:
         if not len(goals):
             return GraphPlan(False, reason)
         graph, vertices = self._graph(cost), self.vertices
-        bound = self._bound(cost, goals) if heuristic is None else heuristic(vertices, goals)
-        bound = np.asarray(bound, dtype=float)
+        if heuristic is None:
+            bound = straight_bound(self, cost, goals)
+        else:
+            bound = np.asarray(heuristic(vertices, goals), dtype=float)
         if bound.shape != (len(vertices),) or not np.isfinite(bound).all():
             raise InvalidInput(
                 f"plan: heuristic gave shape {bound.shape}, expected finite numbers "
@@ -340,73 +328,16 @@ class KinematicGraph:
 
     def _graph(self, cost: Cost) -> csr_array:
         """Costs of steps between vertices; those of named costs are made once."""
-        if isinstance(cost, str):
-            known = self._graphs
-            if cost not in known:
-                known[cost] = self._made_graph(cost)
-            return known[cost]
-        return self._made_graph(cost)
+        if not isinstance(cost, str):
+            return costs_of_edges(self, cost)
+        known = self._graphs
+        if cost not in known:
+            known[cost] = costs_of_edges(self, cost)
+        return known[cost]
 
     @cached_property
     def _graphs(self) -> dict[str, csr_array]:
         return {}
-
-    def _made_graph(self, cost: Cost) -> csr_array:
-        vertices, (a, b) = self.vertices, self.edges.T
-        if callable(cost):
-            there, back = (
-                np.asarray(cost(vertices, x, y), dtype=float) for x, y in ((a, b), (b, a))
-            )
-            for costs in (there, back):
-                if costs.shape != (len(a),) or not (costs >= 0.0).all():
-                    raise InvalidInput(
-                        f"plan: cost gave shape {costs.shape}, expected numbers >= 0 ({len(a)},)"
-                    )
-            return adjacency(self.edges, there, back, len(vertices))
-        choice(cost, COSTS, "plan: cost")
-        if cost == "joint":
-            apart = self.grid.apart(vertices.q[a], vertices.q[b])
-            return adjacency(self.edges, apart, apart, len(vertices))
-        apart = np.linalg.norm(vertices.position[a] - vertices.position[b], axis=1)
-        if cost == "task":
-            return adjacency(self.edges, apart, apart, len(vertices))
-        lost = self._lost_dexterity
-        return adjacency(self.edges, apart * (1 + lost[b]), apart * (1 + lost[a]), len(vertices))
-
-    @cached_property
-    def _lost_dexterity(self) -> np.ndarray:
-        """1 - mu / mu_max of every vertex, mu = sqrt(det(J J')) over the directions in which the
-        point moves at all.
-
-        A way costs its length times 1 plus this, which keeps the straight distance a lower bound;
-        the paper's (11) squares lengths, and its heuristic (12) is not admissible.
-        """
-        J = quantities.evaluate(
-            self.subject, "jacobian", {"q": self._whole(self.vertices.q)}, self.point
-        )
-        J = J[:, :3, self._velocity_columns()]
-        sizes = np.linalg.svd(J, compute_uv=False)
-        rank = max(1, int((sizes.max(axis=0) > 1e-9 * sizes.max()).sum()))
-        mu = np.prod(sizes[:, :rank], axis=1)
-        return 1.0 - mu / max(float(mu.max()), 1e-300)
-
-    def _velocity_columns(self) -> list[int]:
-        starts = {q.start: v.start for _, q, v in configurations.places(self.subject)}
-        return [starts[column] for column in self.columns]
-
-    def _bound(self, cost: Cost, goals: np.ndarray) -> np.ndarray:
-        """What a way costs at least: the straight distance to the nearest goal;
-        nothing for a user's own cost."""
-        vertices = self.vertices
-        if callable(cost):
-            return np.zeros(len(vertices))
-        if cost == "joint":
-            every = [self.grid.apart(vertices.q, vertices.q[g]) for g in goals]
-        else:
-            every = [
-                np.linalg.norm(vertices.position - vertices.position[g], axis=1) for g in goals
-            ]
-        return np.min(every, axis=0)
 
     def node_of(self, q: ArrayLike, who: str) -> int:
         """The node nearest to a configuration, or to the values of its joints on the grid."""
