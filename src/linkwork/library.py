@@ -310,12 +310,10 @@ def _path_of(name: str | Path) -> Path:
         )
     known = [*_built_in(), *installed_names()]
     near = did_you_mean(str(name), known)
-    raise UnknownName(
-        f'there is no robot "{name}"{near} Built in: lw.robots(); a file ends in {endings}'
-        if near
-        else f'there is no robot "{name}"; built in: {", ".join(_built_in())}; a file ends in '
-        f"{endings}{_more()}"
-    )
+    told, file = f'there is no robot "{name}"', f"a file ends in {endings}"
+    if near:
+        raise UnknownName(f"{told}{near} Built in: lw.robots(); {file}")
+    raise UnknownName(f"{told}; built in: {', '.join(_built_in())}; {file}{_more()}")
 
 
 def _more() -> str:

@@ -106,11 +106,8 @@ def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[
         motion = drive.forward(
             commands, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates]
         )
-        for target, indices, values in (
-            (q, driven.q, motion[0]),
-            (v, driven.v, motion[1]),
-            (a, driven.v, motion[2]),
-        ):
+        coordinates = (q, driven.q), (v, driven.v), (a, driven.v)
+        for (target, indices), values in zip(coordinates, motion, strict=True):
             for k, value in zip(indices, values, strict=True):
                 target[k] = value
         guards += drive.inside(commands)

@@ -58,11 +58,8 @@ class SampledMotion:
         `side` as in `sample`."""
         times = as_doubles(t, f'motion "{self.name}": t')
         slack = 1e-12 * max(1.0, self.duration)
-        if not (
-            np.isfinite(times).all()
-            and (times >= -slack).all()
-            and (times <= self.duration + slack).all()
-        ):
+        within = (times >= -slack) & (times <= self.duration + slack)
+        if not (np.isfinite(times) & within).all():
             raise InvalidInput(f'motion "{self.name}": t is outside 0 .. {self.duration:g} s')
         choice(side, ("before", "after", "refuse"), f'motion "{self.name}": side')
         if side == "refuse":
@@ -124,11 +121,9 @@ class SampledMotion:
         x, xd, xdd = Curves([track.pieces for track in tracks])(times, side)
         for k, track in enumerate(tracks):
             where_q, where_v = at[track.name]
-            q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = (
-                x[..., k],
-                xd[..., k],
-                xdd[..., k],
-            )
+            q[..., where_q.start] = x[..., k]
+            v[..., where_v.start] = xd[..., k]
+            a[..., where_v.start] = xdd[..., k]
         commands = commands_of(self._subject, q, v, a)
         layout = layout_of(self._subject)
         for track in tracks:

@@ -278,14 +278,11 @@ def strut_drive(
     present numbers.
     """
     nodes = [i for i in tree.outward if tree.nodes[i].joint == actuator.joint]
-    if (
-        has_rod(actuator)
-        or len(nodes) != 1
-        or tree.nodes[nodes[0]].row.has_pitch
-        or tree.nodes[nodes[0]].nv != 1
-    ):
+    if has_rod(actuator) or len(nodes) != 1:
         return None
     child = nodes[0]
+    if tree.nodes[child].row.has_pitch or tree.nodes[child].nv != 1:
+        return None
     node = tree.nodes[child]
     (a, Ta), (b, Tb) = (_place(tree, p.body) for p in (actuator.foot, actuator.head))
     if {a, b} != {node.parent, child}:

@@ -76,11 +76,9 @@ class Grown:
         self.placed, self.k, self.speeds, self.half = placed, placed.k, speeds, half
         self.margin = placed.numbers["margin"]
         k = self.k
-        self.bound, self.near, self.radius = (
-            k.variable(start=1e3),
-            k.variable(start=1e3),
-            k.variable(start=1e3),
-        )
+        self.bound = k.variable(start=1e3)
+        self.near = k.variable(start=1e3)
+        self.radius = k.variable(start=1e3)
         self.kinds = [kind for kind, _ in placed.layout.kinds]
 
     def start(self, cap: SX) -> None:
@@ -107,14 +105,10 @@ class Grown:
             k.put(self.reaches, body, casadi.densify(whole), exact=True)
 
     def _moved(self, row: Row, table: str) -> SX:
-        """How far a shape, body or pair moves along the whole motion; never zero, for it
-        divides."""
-        k, beside = (
-            self.k,
-            row.beside(self.placed.tables[table])
-            if not self.placed.live or "pairs" in table
-            else None,
-        )
+        """How far a shape, body or pair moves along the motion; never zero: it divides."""
+        k = self.k
+        is_kept = not self.placed.live or "pairs" in table
+        beside = row.beside(self.placed.tables[table]) if is_kept else None
         if beside is not None and not self.placed.live:
             return casadi.fmax(casadi.dot(beside["reach"], self.speeds), 1e-12)
         if beside is not None:  # joints that move only one of the two have a one there

@@ -21,9 +21,8 @@ from linkwork.engine.stages import Row, Stages
 from linkwork.quantities import context_of
 from linkwork.subject import Subject
 
-OPERATIONS = (
-    4_000  # a configuration of an arm, about: decides from which size on threads share a batch
-)
+OPERATIONS = 4_000
+"""A configuration of an arm, about: decides from which size on threads share a batch."""
 
 
 class Touching:
@@ -103,8 +102,7 @@ class Touching:
     def _shapes_with_each_other(
         self, pair: Row, kind: str, bound: list[SX], others: list[str]
     ) -> None:
-        """Shapes of one kind of body a, each against the bounding sphere of body b before its
-        shapes."""
+        """Shapes of one kind of body a, each first against the bounding sphere of body b."""
         k, placed = self.k, self.placed
         with placed.shapes_of(kind, pair, "a_") as row:
             shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))

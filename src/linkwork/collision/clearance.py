@@ -180,8 +180,7 @@ class Least:
                     self._shapes_with_each_other(pair, kind, bound)
 
     def _shapes_with_each_other(self, pair: Row, kind: str, bound: list[SX]) -> None:
-        """Shapes of one kind of body a, each against the bounding sphere of body b before its
-        shapes."""
+        """Shapes of one kind of body a, each first against the bounding sphere of body b."""
         k, placed = self.k, self.placed
         who = (
             (self.body, pair["a_number"]),
@@ -301,17 +300,12 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
                 slope,
                 gradient(placed, least, partner, columns, moved, point.x, other_point.x, normal.x),
             )
-    for name, variable in (
-        ("distance", least.distance),
-        ("body", least.body),
-        ("other_body", least.other_body),
-        ("obstacle", least.obstacle),
-        ("point", point),
-        ("other_point", other_point),
-        ("normal", normal),
-        ("gradient", slope),
-    ):
-        k.output(name, variable)
+    for name in ("distance", "body", "other_body", "obstacle"):
+        k.output(name, getattr(least, name))
+    k.output("point", point)
+    k.output("other_point", other_point)
+    k.output("normal", normal)
+    k.output("gradient", slope)
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:

@@ -46,13 +46,9 @@ def contacts(clearances: PairClearances) -> Any:
 def _of(clearances: PairClearances, index: tuple[int, ...]) -> list[Contact]:
     distance = clearances.distance[index]
     order = np.argsort(distance, kind="stable")
-    return [
-        Contact(
-            clearances.body[k],
-            clearances.other[k],
-            -float(distance[k]),
-            clearances.point[index][k],
-            clearances.normal[index][k],
-        )
-        for k in order[: int((distance < 0.0).sum())]
-    ]
+    points, normals = clearances.point[index], clearances.normal[index]
+    contacts = []
+    for k in order[: int((distance < 0.0).sum())]:
+        bodies = clearances.body[k], clearances.other[k]
+        contacts.append(Contact(*bodies, -float(distance[k]), points[k], normals[k]))
+    return contacts

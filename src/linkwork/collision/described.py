@@ -17,8 +17,7 @@ from linkwork.model.rotation import along
 
 
 def shape_of(shape: DescribedShape, who: str) -> Shape:
-    """One described shape, in axes of its body; a mesh whose file is not there is refused by
-    name."""
+    """One described shape, in axes of its body; a mesh without its file is refused."""
     T, name = shape.placement, shape.name
     sizes: Any = shape.size
     match shape.kind:

@@ -56,8 +56,7 @@ def coal() -> Any:
 
 
 def geometry(shape: Shape | HeightField) -> tuple[Any, np.ndarray]:
-    """(coal's geometry, T_body_geometry (4, 4)) of a shape; of hulls and meshes one for all
-    poses."""
+    """(coal's geometry, T_body_geometry (4, 4)) of a shape; of hulls, meshes one for all."""
     if not isinstance(shape, (Convex, Mesh)):
         return _geometry(shape)
     key = (type(shape), shape.content())
@@ -116,8 +115,7 @@ def distances(
 def nearest(
     shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_pose: Pose
 ) -> Answer:
-    """(distance, point, other point, normal) of two shapes at one pose (R, p) each, in world
-    axes."""
+    """(distance, point, other point, normal) of two shapes at poses (R, p), world axes."""
     if isinstance(other, TaperedCapsule) and not isinstance(shape, TaperedCapsule):
         distance, other_point, point, normal = nearest(other, other_pose, shape, pose)
         return distance, point, other_point, -normal
@@ -176,8 +174,7 @@ def _of_cores(
 def _of_taper(
     library: Any, shape: TaperedCapsule, pose: Pose, other: Any, other_pose: Pose
 ) -> Answer:
-    """A tapered capsule against a convex shape, or against each triangle of a surface that is
-    near."""
+    """A tapered capsule against a convex shape, or each near triangle of a surface."""
     here = library.Transform3s()
     if isinstance(other, (Mesh, HeightField)):
         R, p = (

@@ -29,10 +29,8 @@ Answer = tuple[float, np.ndarray, np.ndarray, np.ndarray]
 Pose = tuple[np.ndarray, np.ndarray]
 
 # [m] bounds so near count as one; depths close in by halves, distances faster
-APART, INSIDE = (
-    1e-9,
-    1e-7,
-)
+APART = 1e-9
+INSIDE = 1e-7
 FEW = 30  # points that coal searches one by one; of more it must know the neighbours
 ROUNDS = 150
 AXES = np.concatenate((np.eye(3), -np.eye(3)))  # the first directions: flat hulls are hard for coal
@@ -83,8 +81,7 @@ def swept(library: Any, points: np.ndarray, radius: float = 0.0) -> Any:
 
 
 def simple(shape: Any) -> Any:
-    """A shape, but a hull of two balls as the sphere or capsule that it is where it is none of its
-    own."""
+    """A shape, but a hull of two balls as the sphere or capsule where it is one."""
     if not isinstance(shape, TaperedCapsule):
         return shape
     start, end = np.array(shape.start), np.array(shape.end)

@@ -126,8 +126,7 @@ class HeightField:
         return self.origin, math.inf
 
     def extent(self) -> float:
-        """Largest coordinate of its surface [m], more where it is steep: there floats round
-        more."""
+        """Largest coordinate of its surface [m], more where it is steep: floats round more."""
         nx, ny = self.heights.shape
         far = np.abs(
             np.array(self.origin) + [(nx - 1) * self.cell[0], (ny - 1) * self.cell[1], 0.0]
@@ -139,10 +138,8 @@ class HeightField:
     def is_below(self, point: np.ndarray) -> bool:
         """Whether a point (3,) is on or below the surface."""
         point = finite(point, (3,), "is_below: point")
-        x, y = (
-            (point[0] - self.origin[0]) / self.cell[0],
-            (point[1] - self.origin[1]) / self.cell[1],
-        )
+        x = (point[0] - self.origin[0]) / self.cell[0]
+        y = (point[1] - self.origin[1]) / self.cell[1]
         nx, ny = self.heights.shape
         if not (0.0 <= x <= nx - 1 and 0.0 <= y <= ny - 1):
             return False

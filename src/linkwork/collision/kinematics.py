@@ -24,8 +24,7 @@ def has_quaternions(subject: Subject) -> bool:
 
 
 class Kinematics:
-    """The tree of a subject over symbols of its live variables, in independent coordinates
-    outside."""
+    """The tree of a subject over live variables' symbols, independent coordinates outside."""
 
     def __init__(self, subject: Subject, live: Mapping[str, SX]) -> None:
         self.model = subject.traced_model(live)

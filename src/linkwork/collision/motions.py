@@ -82,8 +82,7 @@ def motion_is_free(
     step: float = STEP,
     variables: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Whether no sample of the straight motions from q0 to q1 (..., nq) touches anything:
-    (...,) bool."""
+    """Whether no sample of straight motions q0 to q1 (..., nq) touches: (...,) bool."""
     subject = tables.subject
     step = number(step, "motion_is_free: step")
     if not step > 0.0:

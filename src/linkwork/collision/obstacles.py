@@ -122,8 +122,7 @@ def put(shape: Obstacle, pose: Pose, name: str) -> Any:
 
 
 def _shifted(shape: Obstacle, position: Sequence[float], name: str) -> Any:
-    """A shape with its middle at a position; a cloud or height field, which has none, moved by
-    it."""
+    """A shape with its middle at a position; a cloud or height field moved by it."""
     x, y, z = position
     if not math.isfinite(x + y + z):
         raise InvalidInput(f'moved: "{name}": pose is {list(position)}, expected finite numbers')

@@ -66,8 +66,7 @@ OTHER_KINDS = (
 
 
 def asked_table(layout: TileLayout) -> Table:
-    """A row a pair: the ranges of the shapes of both sides, of which one side may be an
-    obstacle."""
+    """A row a pair: ranges of the shapes of both sides, one of which may be an obstacle."""
     ranges = [f"{end}_{kind}" for kind, _ in layout.kinds for end in ("first", "count")]
     both = [f"{side}_{r}" for side in ("a", "b") for r in ranges]
     obstacles = [f"o_{end}_{kind}" for kind in OTHER_KINDS for end in ("first", "count")]
@@ -188,10 +187,8 @@ def pairs_asked(
     """Every part of `moving` against every obstacle, and `pairs` of parts."""
     bounds, places = tables.rows["bodies"]
     ranges, number = places[:, 2:], {body: k for k, body in enumerate(tables.bodies)}
-    nothing, nobody = (
-        np.zeros(2 * len(OTHER_KINDS), dtype=np.int64),
-        np.zeros(ranges.shape[1], dtype=np.int64),
-    )
+    nothing = np.zeros(2 * len(OTHER_KINDS), dtype=np.int64)
+    nobody = np.zeros(ranges.shape[1], dtype=np.int64)
     names: list[tuple[str, str]] = []
     computed, numbers, whole = [], [], []
 
@@ -257,8 +254,7 @@ def clearances(
 def _with_rest(
     subject: Subject, answer: PairClearances, asked: Asked, q: Any, rest: Rest
 ) -> PairClearances:
-    """The same with pairs of shapes that go to coal: where one of them is nearer it is the
-    pair's."""
+    """The same with pairs of shapes that go to coal, where one of them is nearer."""
     shape, count = answer.distance.shape[:-1], len(asked.names)
     rows = np.broadcast_to(np.asarray(q, dtype=float), (*shape, subject.nq)).reshape(-1, subject.nq)
     distance = np.full((len(rows), count), np.inf)

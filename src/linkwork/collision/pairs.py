@@ -127,13 +127,9 @@ def by_structure(subject: Subject, parts: Iterable[str], carriers: dict[str, str
     for k, first in enumerate(names):
         for second in names[k + 1 :]:
             bodies = frozenset((carriers[first], carriers[second]))
-            reason = (
-                "rigid"
-                if node[first] == node[second]
-                else "adjacent"
-                if bodies in beside
-                else "checked"
-            )
+            reason = "adjacent" if bodies in beside else "checked"
+            if node[first] == node[second]:
+                reason = "rigid"
             rows.append(Pair(first, second, reason))
     return Pairs(tuple(rows), subject.model.name)
 
@@ -174,14 +170,8 @@ def chosen(asked: Iterable[Any], known: Pairs, parts: Iterable[str]) -> Pairs:
             raise InvalidInput(f"pairs: {pair!r} is no pair, expected two names of bodies")
         first, second = names
         listed.add(checked_pair(first, second, parts))
-    rows = (
-        Pair(
-            row.first,
-            row.second,
-            "checked" if frozenset((row.first, row.second)) in listed else "disabled",
-        )
-        for row in known
-    )
+    reason = lambda *bodies: "checked" if frozenset(bodies) in listed else "disabled"
+    rows = (Pair(row.first, row.second, reason(row.first, row.second)) for row in known)
     return Pairs(tuple(rows), known.robot)
 
 

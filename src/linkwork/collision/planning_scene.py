@@ -62,8 +62,7 @@ class _Scene:
         self.reader = reader
 
     def object(self, node: Node, path: str) -> list[Obstacle]:
-        """The shapes of one collision object, named by its id, with a number where it has
-        several."""
+        """The shapes of one collision object, named by its id, numbered where several."""
         entry = self.map(node, path)
         name = self.needed(node, entry, "id", path)
         if name.kind != "text" or not name.value:

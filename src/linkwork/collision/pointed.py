@@ -14,8 +14,7 @@ from linkwork.model.placement import Placement
 
 
 class Pointed:
-    """What shapes made of points have together: compared by content, grown by a margin around
-    them."""
+    """What shapes made of points have together: compared by content, grown by a margin."""
 
     __slots__ = ()
     vertices: Any

@@ -159,15 +159,11 @@ class _Prove:
         motion = r.whole(self.motions[k])
         with r.when(self.near[k] <= 0.0):
             self._ask_in_doubles(k, motion)
-        middle, half = (
-            r.number(self.rows[self.interval][k * 2]),
-            r.number(self.rows[self.interval][k * 2 + 1]),
-        )
-        bound, near, radius = (
-            r.number(self.bound[k]),
-            r.number(self.near[k]),
-            r.number(self.radius[k]),
-        )
+        middle = r.number(self.rows[self.interval][k * 2])
+        half = r.number(self.rows[self.interval][k * 2 + 1])
+        bound = r.number(self.bound[k])
+        near = r.number(self.near[k])
+        radius = r.number(self.radius[k])
         self.samples[motion] = self.samples[motion] + 1.0
         with r.when(near < 0.0):
             known = self.at[motion]

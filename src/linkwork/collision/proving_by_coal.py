@@ -97,8 +97,7 @@ class CoalProofs:
         return [piece for piece in pieces if piece[1] > piece[0]]
 
     def _sample(self, k: int, t: float, half: float) -> Sample:
-        """The least distances at t; pairs whose balls prove more than the others leave need no
-        search."""
+        """The least distances at t; pairs whose balls prove more than others need no search."""
         rest, v = self.rest, t * self.ways[k]
         q = evaluate(rest.subject, "integrate", {"q": self.starts[k], "v": v})
         poses = Poses(rest.subject, q[None])

@@ -106,8 +106,7 @@ class Queries:
         variables: Values = None,
         out: Clearance | None = None,
     ) -> Clearance:
-        """The nearest pair, its points, normal and the gradient of its distance. See
-        clearance.py."""
+        """The nearest pair: points, normal, gradient of its distance. See clearance.py."""
         if type(q) is np.ndarray and q.ndim == 1 and variables is None and out is None:
             one = self._one("clearance", obstacles)
             if one.call is not None:
@@ -184,8 +183,7 @@ class Queries:
         variables: Values = None,
         out: PairClearances | None = None,
     ) -> PairClearances:
-        """The clearance of every pair (..., m), or of the `nearest` ones. See
-        pair_clearances.py."""
+        """Clearances of all pairs (..., m), or the `nearest`. See pair_clearances.py."""
         around = _obstacles(obstacles)
         rest = self._rest(around, "clearance")
         every = pair_clearances.clearances(self.tables, q, around, nearest, variables, rest)
@@ -219,8 +217,7 @@ class Queries:
     def without_own_points(
         self, q: ArrayLike, cloud: Cloud | ArrayLike, margin: float = 0.02
     ) -> Any:
-        """A cloud, or points (n, 3) [m], without those within `margin` [m] of the robot at q
-        (nq,)."""
+        """A cloud, or points (n, 3) [m], less those within `margin` [m] of the robot at q."""
         return own_points.without_own_points(
             self.subject, self.shapes, self.carriers, q, cloud, margin
         )

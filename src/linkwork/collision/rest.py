@@ -46,8 +46,7 @@ def _kind(shape: Any) -> str:
 
 
 class Rest:
-    """The pairs of shapes of a model and obstacles for which `known(kind, other kind)` is not
-    true."""
+    """The pairs of shapes of a model and obstacles that `known(kind, other kind)` denies."""
 
     def __init__(
         self,

@@ -78,8 +78,7 @@ def _told(row: Pair, disabled: set[frozenset[str]]) -> Pair:
 
 
 def _disabled(semantics: Semantics, model: CollisionModel, structure: Pairs) -> set[frozenset[str]]:
-    """Pairs of parts that a file disables; names of links without shapes or of other robots do not
-    matter."""
+    """Pairs of parts that a file disables; names without shapes here do not matter."""
     enabled = {frozenset((pair.first, pair.second)) for pair in semantics.enabled}
     alone = set(semantics.default_disabled)
     off = {frozenset((pair.first, pair.second)) for pair in semantics.disabled}
@@ -159,8 +158,7 @@ class _Search:
         return self._round[1]
 
     def smallest(self, row: Pair) -> tuple[float, np.ndarray]:
-        """(the smallest distance of the samples, or a touching one; the samples that come
-        nearest)."""
+        """(the smallest distance of the samples, or a touching one; the nearest samples)."""
         nearest, where = np.inf, np.arange(0)
         for first, poses in self.rounds():
             bound = self.bounds(row, poses)
@@ -197,8 +195,7 @@ class _Search:
         return least
 
     def ranges(self, row: Pair) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(lower, upper, whether it matters) of each coordinate of q for the motion between two
-        parts."""
+        """(lower, upper, whether it matters) of each coordinate for the motion of two parts."""
         limits = configurations.limits(self.subject)
         spread = self.q.min(axis=0), self.q.max(axis=0)
         lower = np.where(np.isfinite(limits.lower), limits.lower, spread[0])

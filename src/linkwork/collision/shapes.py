@@ -338,8 +338,7 @@ class Mesh(Pointed):
         pose: Pose = None,
         name: str | None = None,
     ) -> Mesh:
-        """The triangles of a file (STL; OBJ, DAE, PLY and others by trimesh), scaled, as one
-        mesh."""
+        """The triangles of a file (STL; OBJ, DAE, PLY and others by trimesh), as one mesh."""
         from linkwork.formats.files import file_name, read_bounded
 
         shown = file_name(path)

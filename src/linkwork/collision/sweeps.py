@@ -23,8 +23,7 @@ FINE = 16.0  # strokes are counted in sixteenths of a metre, upward
 
 
 def sweep_tables(layout: TileLayout, subject: Subject) -> tuple[Table, ...]:
-    """Rows beside those of shapes, moving bodies and pairs, with a column a coordinate of the
-    tree."""
+    """Rows beside those of shapes, moving bodies and pairs, a column a coordinate."""
     columns = (("reach", subject.tree.nv),)
     names = [*(f"sweep_{kind}" for kind, _ in layout.kinds), "sweep_movable", "sweep_pairs"]
     return (*(Table(name, columns) for name in names), Table("certificate", (("cap", 1),)))
@@ -104,14 +103,11 @@ def strokes(tree: Tree, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def reaches(tree: Tree, node: int, ball: tuple[Any, float], stroke: np.ndarray) -> np.ndarray:
-    """R of a ball on a node for every coordinate of the tree; zero for those that do not move
-    it."""
+    """R of a ball on a node for every coordinate of the tree; zero where it stays."""
     reach = np.zeros(tree.nv)
     # from the present node's origin to what comes after
-    way, extent = (
-        np.array(ball[0], dtype=float),
-        float(ball[1]),
-    )
+    way = np.array(ball[0], dtype=float)
+    extent = float(ball[1])
     for i in reversed(tree.paths[node]):
         joint = tree.nodes[i]
         axis = np.array(joint.axis, dtype=float)

@@ -190,8 +190,7 @@ class RobotTables:
 
     @cached_property
     def largest(self) -> float:
-        """B: no coordinate of a bounding centre is further from the base where limits are kept,
-        twice over."""
+        """B: within limits no bounding centre is further from the base on any axis, twice over."""
         tree, reach = self.subject.tree, 0.0
         limits = {j.name: j.limits for j in self.subject.model.joints}
         for body, (center, radius) in self.balls.items():
@@ -238,12 +237,9 @@ class RobotTables:
 
 
 def bounding_ball(balls: Sequence[tuple[Any, float]]) -> tuple[np.ndarray, float]:
-    """A ball around balls, nearly the smallest: Badoiu and Clarkson's steps towards the
-    furthest."""
-    centers, radii = (
-        np.array([c for c, _ in balls], dtype=float),
-        np.array([r for _, r in balls], dtype=float),
-    )
+    """A ball around balls, nearly the smallest: steps to the furthest (Badoiu, Clarkson)."""
+    centers = np.array([c for c, _ in balls], dtype=float)
+    radii = np.array([r for _, r in balls], dtype=float)
     middle = 0.5 * ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0))
     best, smallest = middle, np.inf
     for k in range(1, 80):

@@ -172,8 +172,7 @@ class Placed:
         return (ball[0:3], ball[3]) if self.live else (ball, row["radius"])
 
     def bounds_of(self, pair: Row) -> tuple[SX, SX, SX, SX]:
-        """(center of a, center of b, sum of the radii, radius of b) of the bounding spheres of a
-        pair."""
+        """(centers of a and b, sum of the radii, radius of b) of the spheres of a pair."""
         a, b = (self.k.value(self.k.get(self.bounds, pair.whole(end))) for end in ("a", "b"))
         if self.live:
             return a[0:3], b[0:3], a[3] + b[3], b[3]
@@ -194,8 +193,7 @@ class Placed:
             self.k.guard(guards)
 
     def shape(self, kind: str, row: Row) -> list[SX]:
-        """World columns of a shape of the robot: what moves from its tile, the rest from its
-        row."""
+        """World columns of a robot's shape: what moves from its tile, the rest its row."""
         moved = casadi.vertsplit(self.k.get(self.tiles[kind], row.whole("row")))
         if self.live:
             return moved

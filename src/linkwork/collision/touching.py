@@ -116,8 +116,7 @@ def _from_prism(p: SX, other: Columns) -> tuple[SX, SX]:
 
 
 def near_patch(sphere: Columns, low: SX, high: SX, top: SX, margin: SX | float) -> SX:
-    """1 where a sphere may be nearer than a margin to what lies below `top` between low and high
-    (x, y)."""
+    """1 where a sphere may be nearer than a margin to what is below `top`, low to high."""
     beside = [fmax(fmax(low[k] - sphere[k], sphere[k] - high[k]), 0.0) for k in range(2)]
     above = fmax(sphere[2] - top, 0.0)
     reach = fmax(sphere[3] + margin, POINT)

@@ -68,10 +68,8 @@ class Admittance(Controller):
         self.mass = definite(mass, m, "Admittance: mass")
         self.damping = definite(damping, m, "Admittance: damping", semi=True)
         self.stiffness = definite(stiffness, m, "Admittance: stiffness", semi=True)
-        self.force, self.target = (
-            Source(force, "Admittance: force"),
-            task_source(target, "Admittance"),
-        )
+        self.force = Source(force, "Admittance: force")
+        self.target = task_source(target, "Admittance")
         self.at, self.kp, self.kd, self.model = finite_doubles(at, "Admittance: at"), kp, kd, model
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:

@@ -294,10 +294,8 @@ class _BoundImpedance(BoundTaskLaw):
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
         if self.changing is not None:
             return ""
-        gains, mass = (
-            self.single("stiffness", "damping"),
-            self.inertia if self.shaped else self.mass(plant, q),
-        )
+        gains = self.single("stiffness", "damping")
+        mass = self.inertia if self.shaped else self.mass(plant, q)
         if gains is None or mass is None:
             return ""
         words = HeldLoop(mass, gains[0], gains[1], period, delay).told(self.space.axes, self.units)

@@ -35,12 +35,10 @@ class DisturbanceObserver(Controller):
     def __init__(
         self, controller: Any, gain: ArrayLike, model: Any = None, share: float = 1.0
     ) -> None:
-        self.controller, self.gain, self.model, self.share = (
-            as_controller(controller),
-            gain,
-            model,
-            share,
-        )
+        self.controller = as_controller(controller)
+        self.gain = gain
+        self.model = model
+        self.share = share
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundObserver(self, plant, prefix)

@@ -23,10 +23,8 @@ class GripForce:
     def __init__(self, currents: ArrayLike, forces: ArrayLike, friction: float = 0.0) -> None:
         from scipy.interpolate import PchipInterpolator
 
-        x, y = (
-            finite_doubles(currents, "GripForce: currents"),
-            finite_doubles(forces, "GripForce: forces"),
-        )
+        x = finite_doubles(currents, "GripForce: currents")
+        y = finite_doubles(forces, "GripForce: forces")
         if x.shape != y.shape or x.ndim != 1 or len(x) < 2:
             raise InvalidInput(
                 f"GripForce: currents {x.shape} and forces {y.shape} must be equal rows of at "
@@ -55,10 +53,8 @@ class GripForce:
         from scipy.interpolate import PchipInterpolator
         from scipy.optimize import isotonic_regression
 
-        x, y = (
-            finite_doubles(currents, "GripForce: currents"),
-            finite_doubles(forces, "GripForce: forces"),
-        )
+        x = finite_doubles(currents, "GripForce: currents")
+        y = finite_doubles(forces, "GripForce: forces")
         count = whole(points, "GripForce: points", 2)
         if x.ndim != 1 or x.shape != y.shape or len(x) < count:
             raise InvalidInput(

@@ -179,11 +179,9 @@ class _Velocity(Bound):
     def __init__(self, cascade: JointCascade, plant: Plant, prefix: str) -> None:
         super().__init__()
         loop, n, drives = cascade.cascade.velocity, plant.nv, cascade.drives
-        self.name, self.past, self.asked = (
-            f"{prefix}_velocity",
-            True,
-            f"{prefix}_position_sampled_held",
-        )
+        self.name = f"{prefix}_velocity"
+        self.past = True
+        self.asked = f"{prefix}_position_sampled_held"
         constant = drives.each("torque_constant", n)
         peak = np.minimum(drives.each("peak_current", n), cascade.cascade.current.limit)
         numbers = {
@@ -222,11 +220,9 @@ class _Current(Bound):
     def __init__(self, cascade: JointCascade, plant: Plant, prefix: str) -> None:
         super().__init__()
         n, drives = plant.nv, cascade.drives
-        self.name, self.past, self.asked = (
-            f"{prefix}_current",
-            True,
-            f"{prefix}_velocity_sampled_held",
-        )
+        self.name = f"{prefix}_current"
+        self.past = True
+        self.asked = f"{prefix}_velocity_sampled_held"
         numbers = {
             "alpha": cascade.cascade.current.bandwidth,
             "inductance": drives.each("inductance", n),

@@ -135,19 +135,10 @@ class BoundDrives(Bound):
 
     def act(self, command: Any, v: Any, s: Any, p: Mapping[str, Any], n: int) -> tuple[Any, Any]:
         """(joint forces, rates of the drives' states)."""
-        Kt, Ke, R, L, N, alpha, peak, U = (
-            p[f"drive_{name}"]
-            for name in (
-                "torque",
-                "emf",
-                "resistance",
-                "inductance",
-                "ratio",
-                "bandwidth",
-                "peak",
-                "voltage",
-            )
-        )
+        motor = ("torque", "emf", "resistance", "inductance")
+        Kt, Ke, R, L = (p[f"drive_{name}"] for name in motor)
+        limits = ("ratio", "bandwidth", "peak", "voltage")
+        N, alpha, peak, U = (p[f"drive_{name}"] for name in limits)
         i = part(s, 0, n)
         turning = part(s, 2 * n, 3 * n) if self.elastic else N * v  # the rotor's own speed
         u = command

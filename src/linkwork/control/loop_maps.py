@@ -61,12 +61,10 @@ class LoopTrace:
                 "closed_loop: the law needs samples of the past; put it inside Sampled(law, period)"
             )
         self.samplers = self.bound.samplers()
-        self.encoders = [
-            None
-            if self.sensors is None
-            else _ideal(self.sensors, plant, f"{s.name}_encoder", s.timing[0])
-            for s in self.samplers
-        ]
+        self.encoders: list[BoundEncoder | None] = [None] * len(self.samplers)
+        if self.sensors is not None:
+            timed = [(f"{s.name}_encoder", s.timing[0]) for s in self.samplers]
+            self.encoders = [_ideal(self.sensors, plant, *encoder) for encoder in timed]
         self._timing()
         shapes = [x.shape[:-1] for x in self.bound.parameters.values()]
         try:
@@ -180,10 +178,8 @@ class LoopTrace:
             and np.ptp(by_state, axis=0).max(initial=0.0) == 0.0
         ):
             # what runs continuously is the same for all sets
-            by_law, by_state = (
-                by_law[:1],
-                by_state[:1],
-            )
+            by_law = by_law[:1]
+            by_state = by_state[:1]
         n = self.plant.nv
         G = np.zeros((len(by_law), self.size, self.size))
         G[:, : 2 * n, : 2 * n] = A

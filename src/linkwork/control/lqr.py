@@ -119,10 +119,8 @@ class LQR(Controller):
             gains.append(K.ravel())
         law.cost, law.gain = P, np.array(gains[::-1]).reshape(-1, plant.nv, 2 * plant.nv)
         law.gains = Source(PerStep(np.array(gains[::-1])), "LQR: gain")
-        law.target, law.speed = (
-            Source(PerStep(rows[0]), "LQR: q"),
-            Source(PerStep(rows[1]), "LQR: v"),
-        )
+        law.target = Source(PerStep(rows[0]), "LQR: q")
+        law.speed = Source(PerStep(rows[1]), "LQR: v")
         law.force = Source(PerStep(forces), "LQR: force")
         return law
 

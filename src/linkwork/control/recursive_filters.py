@@ -81,10 +81,8 @@ class OustaloupFilter:
     ) -> None:
         self.order = checked_order(order, "OustaloupFilter")
         self.period = positive(period, "OustaloupFilter: period")
-        self.low, self.high = (
-            positive(low, "OustaloupFilter: low"),
-            positive(high, "OustaloupFilter: high"),
-        )
+        self.low = positive(low, "OustaloupFilter: low")
+        self.high = positive(high, "OustaloupFilter: high")
         self.terms = whole(terms, "OustaloupFilter: terms")
         if not self.low < self.high:
             raise InvalidInput(

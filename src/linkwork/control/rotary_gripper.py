@@ -170,12 +170,8 @@ class RotaryGripper:
     def holding_current(self, force: ArrayLike) -> np.ndarray:
         """Current of M2 [A] that keeps the gripper from turning under a grip force [N]."""
         wanted = finite_doubles(force, "holding_current: force")
-        return (
-            self.coupling
-            * wanted
-            * self.finger_length
-            / (self.torque_constant * self.finger_ratio * self.turn_ratio)
-        )
+        per_current = self.torque_constant * self.finger_ratio * self.turn_ratio
+        return self.coupling * wanted * self.finger_length / per_current
 
     def twist(self, force: ArrayLike) -> np.ndarray:
         """Static angle [rad] by which the gripper gives way:
@@ -229,11 +225,9 @@ def _built_in(name: Any) -> Any:
 
 def trapezoid_time(angle: float, velocity: float, acceleration: float) -> float:
     """Time [s] of a turn by an angle [rad] with limits of speed and acceleration."""
-    d, v, a = (
-        positive(angle, "angle"),
-        positive(velocity, "velocity"),
-        positive(acceleration, "acceleration"),
-    )
+    d = positive(angle, "angle")
+    v = positive(velocity, "velocity")
+    a = positive(acceleration, "acceleration")
     v = min(v, float(np.sqrt(d * a)))
     return d / v + v / a
 

@@ -52,12 +52,8 @@ class SampledStability(Tabular):
         lost = weights.sum() if self.compensate else 0.0
         # the force of this sample as rows over the state; e = -x, past errors follow the velocity
         force = np.zeros((m, size))
-        now = (
-            self.stiffness
-            - lost * self.half_damping
-            + self.damping / T
-            + weights[0] * self.half_damping
-        )
+        now = self.stiffness - lost * self.half_damping + self.damping / T
+        now = now + weights[0] * self.half_damping
         force[:, :m] = -now
         for j in range(1, n + 1):
             at = slice(m * (1 + j), m * (2 + j))

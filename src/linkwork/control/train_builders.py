@@ -18,11 +18,9 @@ def planetary(
     With the ring held the arm turns at sun/(sun + ring) of the sun's speed.
     """
     who = "planetary"
-    sun, ring, planets = (
-        whole(sun, f"{who}: sun"),
-        whole(ring, f"{who}: ring"),
-        whole(planets, f"{who}: planets"),
-    )
+    sun = whole(sun, f"{who}: sun")
+    ring = whole(ring, f"{who}: ring")
+    planets = whole(planets, f"{who}: planets")
     if planet is None:
         if (ring - sun) % 2:
             raise InvalidInput(
@@ -87,10 +85,8 @@ def bevel_differential(side: int = 1, spider: int = 1) -> GearTrain:
 def harmonic(flexible: int, circular: int) -> GearTrain:
     """A harmonic (strain wave) drive: shafts wave, flex, circular. With the circular spline held
     flex turns at -(circular - flexible)/flexible of the wave generator's speed."""
-    flexible, circular = (
-        whole(flexible, "harmonic: flexible"),
-        whole(circular, "harmonic: circular"),
-    )
+    flexible = whole(flexible, "harmonic: flexible")
+    circular = whole(circular, "harmonic: circular")
     if circular <= flexible:
         raise InvalidInput(
             f"harmonic: circular {circular} teeth must be more than flexible {flexible}"

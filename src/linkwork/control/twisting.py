@@ -85,10 +85,8 @@ class AdaptiveRate(MemoryLaw):
         edge = np.minimum(self.dead, x)
         radius = np.hypot(x, gain / omega)
         with np.errstate(divide="ignore", invalid="ignore"):
-            begins, ends = (
-                np.arctan2(gain / omega, x),
-                np.arccos(np.where(radius > 0, edge / radius, 0.0)),
-            )
+            begins = np.arctan2(gain / omega, x)
+            ends = np.arccos(np.where(radius > 0, edge / radius, 0.0))
             grown = np.where(
                 x > self.dead, omega * np.sqrt(np.maximum(radius**2 - edge**2, 0.0)), gain
             )

@@ -41,16 +41,13 @@ _DOUBLE, _POINTER = np.dtype(np.float64), ctypes.c_void_p
 RUN, MOST, SCRATCH, INPUTS, RESULTS, BYTES, GRAIN, SMALL, LARGE, HEADER = range(10)
 ENTRY = 5  # rank, up to three dimensions, size
 # dimensions of a value, arrays of a call, dimensions of a batch
-LARGEST_RANK, LARGEST_COUNT, DEEPEST = (
-    3,
-    64,
-    24,
-)
+LARGEST_RANK = 3
+LARGEST_COUNT = 64
+DEEPEST = 24
 
 
 class Batches:
-    """The table of one kernel. Its code may come later: until then every call goes to the
-    fallback."""
+    """The table of one kernel. Until its code comes, every call goes to the fallback."""
 
     def __init__(self, inputs: Shapes, outputs: Shapes) -> None:
         self._shapes = shapes = [*inputs, *outputs]
@@ -84,10 +81,8 @@ class Batches:
         which computes `grain` samples at once."""
         if self.possible:
             self._table[MOST], self._table[SCRATCH] = WORTH_SHARING // max(1, operations), scratch
-            self._table[GRAIN], self._table[SMALL : LARGE + 1] = (
-                grain,
-                piece_limits(operations, grain),
-            )
+            self._table[GRAIN] = grain
+            self._table[SMALL : LARGE + 1] = piece_limits(operations, grain)
             self._table[RUN] = run
 
     def places(

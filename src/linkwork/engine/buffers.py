@@ -19,10 +19,8 @@ import numpy as np
 from linkwork.engine import forks
 
 # bytes: below, malloc reuses memory itself; above, keeping it would cost too much
-SMALLEST, LARGEST = (
-    1 << 18,
-    1 << 25,
-)
+SMALLEST = 1 << 18
+LARGEST = 1 << 25
 KEPT = 1 << 25  # bytes kept in all
 
 _lock = forks.awaited(threading.Lock(), 3)

@@ -64,8 +64,7 @@ class _Effect(ir.values.Value):
 
 
 def _numbers(function: ir.Function) -> count:
-    """Counts the lines of a function; llvmlite's own names begin with a dot or are those of
-    blocks."""
+    """Counts the lines of a function; llvmlite's names begin with a dot or are blocks'."""
     counter = getattr(function, "lines", None)
     if counter is None:
         counter = function.lines = count()
@@ -108,26 +107,21 @@ def _conversion(word: str) -> Callable[..., ir.Value]:
 
 
 class Builder(ir.IRBuilder):
-    """As llvmlite's, for values whose names nobody chooses and pointers that do not know what they
-    point to."""
+    """As llvmlite's, for values that nobody names and pointers that know no type."""
 
     add, sub, mul = _operation("add"), _operation("sub"), _operation("mul")
     and_, or_, xor = _operation("and"), _operation("or"), _operation("xor")
     shl, lshr = _operation("shl"), _operation("lshr")
-    fadd, fsub, fmul, fdiv = (
-        _operation("fadd"),
-        _operation("fsub"),
-        _operation("fmul"),
-        _operation("fdiv"),
-    )
+    fadd = _operation("fadd")
+    fsub = _operation("fsub")
+    fmul = _operation("fmul")
+    fdiv = _operation("fdiv")
     fneg = _operation("fneg")
     icmp_signed, icmp_unsigned = _comparison("icmp", "s", ""), _comparison("icmp", "u", "")
     fcmp_ordered, fcmp_unordered = _comparison("fcmp", "o", "o"), _comparison("fcmp", "u", "u")
-    bitcast, ptrtoint, inttoptr = (
-        _conversion("bitcast"),
-        _conversion("ptrtoint"),
-        _conversion("inttoptr"),
-    )
+    bitcast = _conversion("bitcast")
+    ptrtoint = _conversion("ptrtoint")
+    inttoptr = _conversion("inttoptr")
     zext, sext, trunc = _conversion("zext"), _conversion("sext"), _conversion("trunc")
     sitofp, fptosi = _conversion("sitofp"), _conversion("fptosi")
     fpext, fptrunc = _conversion("fpext"), _conversion("fptrunc")

@@ -1,5 +1,4 @@
-"""Call writer: functions that CPython calls, which read numpy's array structs and call the
-interpreter themselves."""
+"""Call writer: functions that CPython calls, reading numpy's array structs by themselves."""
 
 from __future__ import annotations
 

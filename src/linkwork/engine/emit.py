@@ -19,9 +19,8 @@ STORE = 9
 # operations that the code generator may reorder among themselves in a program that waits for
 # results
 FENCE = 64
-BLOCK = (
-    600  # operations a basic block: the code generator's cost grows faster than a block's length
-)
+BLOCK = 600
+"""Operations a basic block: the code generator's cost grows faster than a block's length."""
 
 
 def _line(b: ir.IRBuilder, word: str, *values: ir.Value) -> Line:
@@ -127,13 +126,9 @@ def emit_body(
 
     def early(k: int) -> ir.Value:
         op = program.code[k]
-        return (
-            first[k]
-            if k in first
-            else constant(type_, op.value)
-            if op.name == "constant"
-            else load(b, *op.args)
-        )
+        if k in first:
+            return first[k]
+        return constant(type_, op.value) if op.name == "constant" else load(b, *op.args)
 
     for k in sums:
         first[k] = _emit_one(b, program.code[k].name, [early(a) for a in program.code[k].args])

@@ -28,8 +28,7 @@ _to_do: list[Callable[[], None]] = []
 
 
 def awaited(lock: Any, rank: int) -> Any:
-    """A lock that a fork takes and gives back; a thread that holds one may wait only for those of a
-    higher rank."""
+    """A lock that a fork takes and gives back; who holds one waits only for higher ranks."""
     _awaited.append((rank, lock))
     _awaited.sort(key=lambda entry: entry[0])
     return lock

@@ -34,8 +34,7 @@ def scalar_of(type_: ir.Type) -> ir.Type:
 
 
 def constant(type_: ir.Type, number: float) -> ir.Constant:
-    """A number in every lane. Kept, because writing constants out is most of the cost of writing a
-    formula out."""
+    """A number in every lane. Kept: writing constants out is most of writing a formula."""
     # -0.0 equals 0.0 and NaN not even itself
     digits = number.hex() if isinstance(number, float) else number
     return _constant(scalar_of(type_), width_of(type_), digits)

@@ -44,8 +44,7 @@ def key(*parts: Any) -> str:
 
 
 def is_own(maker: Any) -> bool:
-    """Whether a function or class is among the sources that every cached object is kept for
-    (`sources_hash`)."""
+    """Whether a function or class is among the sources of `sources_hash`."""
     return _is_code_module(module_of(maker))
 
 

@@ -1,5 +1,4 @@
-"""The machine: which CPU this is, how wide its vectors are, and text of LLVM to callable
-addresses."""
+"""The machine: which CPU this is, how wide its vectors are, and LLVM's text to addresses."""
 
 from __future__ import annotations
 
@@ -62,8 +61,7 @@ def can_yield() -> bool:
 
 @cache
 def identity() -> str:
-    """What compiled code depends on besides the program: CPU, features, LLVM and llvmlite
-    versions."""
+    """What compiled code depends on beside the program: CPU, features, LLVM, llvmlite."""
     parts = (*cpu(), llvm.llvm_version_info, llvmlite.__version__)
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 

@@ -71,8 +71,7 @@ class Table:
 
     @property
     def box(self) -> int:
-        """Numbers of a branch: of each column the lower ends of both halves, then the upper
-        ones."""
+        """Numbers of a branch: lower ends of both halves of each column, then upper ones."""
         return 2 * HALVES * self.columns
 
     def rooms(self, capacity: int) -> dict[str, int]:
@@ -145,8 +144,7 @@ def nearest_row(
     point: Doubles,
     squared: Doubles,
 ) -> Value:
-    """The row nearest to a point; its squared distance is put away. Of no rows at all: 0, and
-    FAR."""
+    """The row nearest to a point; its squared distance is put away. Of no rows: 0, FAR."""
     asked = (count, point.address, squared.address)
     return memory.blocks.r.call(functions.nearest, *memory.addresses, *asked)
 

@@ -135,10 +135,8 @@ def builtin(name: str, address: int, fallback: Any) -> Callable[..., Any]:
     module = _Module(__name__)
     module.definition = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = (
-        ctypes.py_object,
-        [ctypes.c_void_p, ctypes.py_object, ctypes.py_object],
-    )
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     return new(ctypes.addressof(module.definition), fallback, module)
 
 

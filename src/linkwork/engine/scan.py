@@ -198,13 +198,8 @@ class Scan:
         sizes = [
             sum(math.prod(shape) for shape in side.values()) for side in (own.state, own.parameters)
         ]
-        shapes = [(1 + sizes[0],), (sizes[1],)]
-        start, given = (
-            finite(x, shape, f"{self.name}: {label}")[None]
-            for x, shape, label in zip(
-                (state, parameters), shapes, ("state", "parameters"), strict=True
-            )
-        )
+        start = finite(state, (1 + sizes[0],), f"{self.name}: state")[None]
+        given = finite(parameters, (sizes[1],), f"{self.name}: parameters")[None]
         final, verdicts = np.empty_like(start), np.zeros(1)
         rows = whole(int(steps), f"{self.name}: steps")
         none, unrecorded = np.zeros((1, rows, 0)), np.empty((1, rows, 0))

@@ -51,8 +51,7 @@ class Given:
     def joined(
         self, side: str, first: np.ndarray | None = None, steps: int | None = None
     ) -> np.ndarray:
-        """All arrays of one side as rows (samples or 1, n), or (samples or 1, T, n) for
-        sequences."""
+        """All arrays of one side as rows (samples or 1, n), of sequences (.., T, n)."""
         parts: list[tuple[np.ndarray, Shape]] = [] if first is None else [(first, ())]
         parts += [(self.arrays[label], shape) for label, shape in self.inputs[side].items()]
         time = () if steps is None else (steps,)

@@ -83,10 +83,8 @@ def declared(
 ) -> Declaration:
     """The declaration, checked."""
     states = _shapes(name, "state", state)
-    numbers, rows = (
-        _shapes(name, "parameters", parameters or {}),
-        _shapes(name, "sequences", sequences or {}),
-    )
+    numbers = _shapes(name, "parameters", parameters or {})
+    rows = _shapes(name, "sequences", sequences or {})
     names = [*states, *numbers, *rows]
     for label in names:
         if label in RESERVED or names.count(label) > 1:

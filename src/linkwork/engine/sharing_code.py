@@ -51,14 +51,11 @@ _ARGUMENTS = {
     # and nothing is done
     "share": 4,
 }
-LOOKS = (
-    5_000  # at a worker that is about to finish, some 100 us, before the system is asked to let it
-)
+LOOKS = 5_000
+"""At a worker that is about to finish, some 100 us, before the system is asked to let it."""
 # operations of a piece: some 10 us; so much that the cache is read in long runs
-SMALLEST, LARGEST = (
-    100_000,
-    2_000_000,
-)
+SMALLEST = 100_000
+LARGEST = 2_000_000
 PIECES = 32  # of each thread, unless they become smaller or larger than that
 
 

@@ -42,8 +42,7 @@ def mirrored(r: Routine, counter: Value, base: int) -> Value:
 
 
 def hashed(r: Routine, counter: Value, column: int) -> Value:
-    """A number 0 .. 1 that depends on the counter and the column alone (the finaliser of
-    splitmix64)."""
+    """A number 0 .. 1 of the counter and the column alone (the finaliser of splitmix64)."""
     b = r.b
     x = (counter * 64 + column) * -7046029254386353131
     for shift, factor in ((30, -4658895280553007687), (27, -7723592293110705685)):

@@ -249,13 +249,8 @@ class StagedKernel:
         if len(outs) != len(shapes):
             raise InvalidInput(f"{name}: out has {len(outs)} arrays, expected {len(shapes)}")
         for o, shape in zip(outs, shapes, strict=True):
-            right = (
-                isinstance(o, np.ndarray)
-                and o.dtype == np.float64
-                and o.flags.c_contiguous
-                and o.flags.writeable
-            )
-            if not right or o.shape != shape:
+            is_doubles = isinstance(o, np.ndarray) and o.dtype == np.float64 and o.shape == shape
+            if not is_doubles or not (o.flags.c_contiguous and o.flags.writeable):
                 raise InvalidInput(
                     f"{name}: out must be a writeable C-contiguous float64 array of shape {shape}"
                 )
@@ -302,8 +297,7 @@ class StagedKernel:
             return self._loaded[width, floats]
 
     def _emit(self, width: int, floats: bool) -> tuple[str, dict[str, int]]:
-        """LLVM's text of the wide code and of the code for one sample, and what a caller must
-        know."""
+        """LLVM's text of the wide code and of that for one sample, with a caller's facts."""
         counts["traced"] += 1
         module = codegen.new_module(self.signature.name.replace(" ", "_"))
         scalar = FLOAT if floats else DOUBLE

@@ -88,8 +88,7 @@ class GroupCode(LaneValues):
             b.store(b.select(where, value, b.load(memory, typ=self.type)), memory)
 
     def _program(self, group: Group) -> tuple[Program, list[str]]:
-        """The group as one program of the symbols that it needs, in this order of results: values,
-        puts, changes."""
+        """The group as a program of the symbols it needs; results: values, puts, changes."""
         defined = [symbol for _, symbol, _ in group.values]
         wanted: list[SX] = [x for _, _, x in group.values]
         wanted += [x for _, _, x in group.puts]

@@ -85,8 +85,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Variable:
-    """Numbers of a lane that steps change; `x` are the symbols of what they are at the point of
-    use."""
+    """Numbers of a lane that steps change; `x` are symbols of what they are where used."""
 
     number: int
     start: float
@@ -147,8 +146,7 @@ class Leave:
 
 @dataclass
 class Finish:
-    """Lanes that are done with everything; `any_lane`: one lane's wish counts for all of the
-    tile."""
+    """Lanes that are done with everything; `any_lane`: one lane's wish counts for all."""
 
     condition: SX
     any_lane: bool
@@ -336,8 +334,7 @@ class Stages:
         self._changing(flat, condition, variable.x).assigns.append((variable, flat, condition))
 
     def least(self, variable: Variable, value: SX, *carried: tuple[Variable, SX]) -> None:
-        """The variable becomes the value if that is less; then the carried variables become
-        theirs."""
+        """The variable becomes the value if that is less; carried ones become theirs."""
         flat = [(v, casadi.densify(SX(x)).reshape((v.x.numel(), 1))) for v, x in carried]
         seen = [value, variable.x, *(x for _, x in flat)]
         self._changing(*seen).leasts.append((variable, value, flat))
@@ -355,8 +352,7 @@ class Stages:
 
     @contextmanager
     def counting(self, count: SX) -> Iterator[SX]:
-        """For k = 0 .. count - 1, shared out among the lanes of a tile that computes one sample
-        together."""
+        """For k = 0 .. count - 1, shared out among lanes that compute one sample together."""
         if not self.together:
             raise InvalidInput("counting: only for stages whose lanes compute one sample together")
         loop = Counting(next(self._numbers), self.value(count, exact=True), [])
@@ -410,8 +406,7 @@ class Stages:
         return group
 
     def _changing(self, *expressions: SX | None) -> Group:
-        """The group for a change; another one if it looks at what an earlier change of this group
-        changes."""
+        """The group for a change; a new one if it looks at what this group has changed."""
         group = self._group
         if group is not None and group.changes:
             changed = [v for v, _, _ in group.assigns]

@@ -14,8 +14,7 @@ the first that a processor has counts."""
 INSTRUCTIONS = 2
 """Arithmetic instructions that are begun in a cycle."""
 CYCLES = {"sin": 0, "cos": 0, "div": 13, "inv": 13, "sqrt": 19}
-"""Latency of an operation [cycles]. Sines of inputs come before all else and are there when they
-are needed."""
+"""Latency of an operation [cycles]. Sines of inputs come first and are there when needed."""
 USUAL_CYCLES = 4
 """Latency of every other operation, additions and multiplications above all."""
 SHORT = 850

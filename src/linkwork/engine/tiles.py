@@ -31,11 +31,9 @@ class Checker:
     def finite_memory(self, b: ir.IRBuilder, pointer: ir.Value, count: int) -> None:
         """Check `count` lane vectors that stand one after the other, in a loop."""
         width = 1 if self.type == DOUBLE else self.type.count
-        before, loop, after = (
-            b.block,
-            b.append_basic_block("check"),
-            b.append_basic_block("checked"),
-        )
+        before = b.block
+        loop = b.append_basic_block("check")
+        after = b.append_basic_block("checked")
         b.branch(loop)
         b.position_at_end(loop)
         k, flags = b.phi(I64), b.phi(self.bits)

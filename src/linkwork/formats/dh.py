@@ -88,10 +88,8 @@ def transform(
     convention: str, a: Number = 0.0, alpha: Number = 0.0, d: Number = 0.0, theta: Number = 0.0
 ) -> Placement:
     """T_{i-1,i} of a row at q = 0."""
-    across, along = (
-        Placement(about("x", alpha), (a, 0.0, 0.0)),
-        Placement(about("z", theta), (0.0, 0.0, d)),
-    )
+    across = Placement(about("x", alpha), (a, 0.0, 0.0))
+    along = Placement(about("z", theta), (0.0, 0.0, d))
     return along @ across if convention == "standard" else across @ along
 
 
@@ -180,10 +178,8 @@ def _split(row: Row, convention: str) -> tuple[Placement, Vector, Placement | No
     )
     if convention == "standard":
         return zero, Z_AXIS, whole
-    across, along = (
-        transform(convention, row.a, row.alpha),
-        transform(convention, d=row.d, theta=row.theta),
-    )
+    across = transform(convention, row.a, row.alpha)
+    along = transform(convention, d=row.d, theta=row.theta)
     return across @ zero, Z_AXIS, along
 
 

@@ -169,13 +169,9 @@ def html_table(columns: Mapping[str, Any]) -> str:
         "".join(f"<td style='{STYLE}'>{escape(_cell(values[k]))}</td>" for values in shown.values())
         for k in range(min(count, ROWS_SHOWN))
     ]
+    beyond = {"row": count - ROWS_SHOWN, "column": len(columns) - COLUMNS_SHOWN}
     left_out = [
-        f"{all_ - most} more {what}{'s' if all_ - most > 1 else ''}"
-        for what, all_, most in (
-            ("row", count, ROWS_SHOWN),
-            ("column", len(columns), COLUMNS_SHOWN),
-        )
-        if all_ > most
+        f"{more} more {what}{'s' if more > 1 else ''}" for what, more in beyond.items() if more > 0
     ]
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     note = f"<p><small>and {', '.join(left_out)}</small></p>" if left_out else ""

@@ -64,10 +64,8 @@ def closed_form(
         )
     start, shape = _start(solver, q0, limits), solver.formats[0]
     batch = np.broadcast_shapes(numbers.shape[:-1], start.shape[:-1])
-    numbers, beyond = (
-        np.broadcast_to(numbers, (*batch, numbers.shape[-1])),
-        np.broadcast_to(beyond, batch),
-    )
+    numbers = np.broadcast_to(numbers, (*batch, numbers.shape[-1]))
+    beyond = np.broadcast_to(beyond, batch)
     starts = (
         start
         if start.ndim == 1
@@ -84,14 +82,12 @@ def closed_form(
 
 def decides(solver: Solver) -> bool:
     """Whether a closed form knows every posture: six axes of an exact family, and a whole pose."""
-    if (
-        len(solver.goals) != 1
-        or solver.goals[0].task != "pose"
-        or solver.goals[0].axes
-        or solver.mechanism.elements
-    ):
+    if len(solver.goals) != 1 or solver.mechanism.elements:
         return False
-    family = classified(solver.subject, solver.goals[0].frame).pose
+    goal = solver.goals[0]
+    if goal.task != "pose" or goal.axes:
+        return False
+    family = classified(solver.subject, goal.frame).pose
     # the general solver may lose a root where its matrices are singular
     return family is not None and family.exact and not family.free and family.name != "general_6r"
 

@@ -195,15 +195,11 @@ class TaskStack:
     def __init__(self, subject: Subject, tasks: tuple[Task, ...]) -> None:
         self.subject, self.tasks = subject, tasks
         for task in tasks:
-            if not all(
-                hasattr(task, name)
-                for name in ("rows", "numbers", "costs", "gain", "damping", "key")
-            ):
+            parts = ("rows", "numbers", "costs", "gain", "damping", "key")
+            if not all(hasattr(task, part) for part in parts):
                 raise InvalidInput(f"{WHO}: {task!r} is not a task")
-            gain, damping = (
-                number(task.gain, f"{WHO}: gain"),
-                number(task.damping, f"{WHO}: damping of a task"),
-            )
+            gain = number(task.gain, f"{WHO}: gain")
+            damping = number(task.damping, f"{WHO}: damping of a task")
             if not 0 <= gain <= 1 or not damping >= 0:
                 raise InvalidInput(
                     f"{WHO}: gain {task.gain!r} must lie in [0, 1], damping {task.damping!r} "
@@ -227,10 +223,8 @@ class TaskStack:
         )
         if not same or not tasks:
             return TaskStack(self.subject, tasks)
-        self.tasks, self.numbers = (
-            tasks,
-            np.concatenate([task.numbers(self.subject) for task in tasks]),
-        )
+        self.tasks = tasks
+        self.numbers = np.concatenate([task.numbers(self.subject) for task in tasks])
         return self
 
     def objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]:
@@ -339,10 +333,8 @@ class _Bounds:
                 np.minimum(high, upper), lower
             )
         values, v = q[self.at_q], self.at_v
-        low, high = (
-            APPROACH * (self.floor[self.at_q] - values),
-            APPROACH * (self.ceiling[self.at_q] - values),
-        )
+        low = APPROACH * (self.floor[self.at_q] - values)
+        high = APPROACH * (self.ceiling[self.at_q] - values)
         lower, upper = lower.copy(), upper.copy()
         least, most = lower[v], upper[v]
         lower[v] = np.minimum(np.maximum(least, low), most)

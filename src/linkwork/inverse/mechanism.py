@@ -144,10 +144,8 @@ class Mechanism:
                 self.tree, q, SX.sym("v", self.tree.nv), (strut,), self.tree.elements
             )
             over = length.r - casadi.fmin(casadi.fmax(length.r, SX(strut.lower)), SX(strut.upper))
-            r, J = (
-                casadi.vertcat(r, over),
-                casadi.vertcat(J, casadi.if_else(over == 0, 0, length.J)),
-            )
+            r = casadi.vertcat(r, over)
+            J = casadi.vertcat(J, casadi.if_else(over == 0, 0, length.J))
         r, J = casadi.substitute([r, J], [q], [q_tree])
         return r, J
 

@@ -118,10 +118,8 @@ def _scan_of(
         return {"x": m.moved(x, dt * rate), "q": x}
 
     x, target = SX.sym("x", len(m.q)), SX.sym("target", solver.size)
-    size, kept = (
-        gap(m.tree, m.in_tree(x), solver.goals, m.places, target, m.length).e.numel(),
-        _moved_rows(solver, x, target)[2],
-    )
+    size = gap(m.tree, m.in_tree(x), solver.goals, m.places, target, m.length).e.numel()
+    kept = _moved_rows(solver, x, target)[2]
     if len(kept) > m.n:
         raise InvalidInput(
             f"{solver.who}: the task has {len(kept)} rows, more than the {m.n} joints a "

@@ -42,11 +42,9 @@ def solve_qp(
     rows = A if G is None else np.concatenate([A, G])
     # the first n rows are bounds on x itself, then m equalities,
     # then k rows that are bounded from above
-    sense, above, below = (
-        np.zeros(n + m + k, dtype=np.int32),
-        np.empty(n + m + k),
-        np.empty(n + m + k),
-    )
+    sense = np.zeros(n + m + k, dtype=np.int32)
+    above = np.empty(n + m + k)
+    below = np.empty(n + m + k)
     sense[n : n + m] = _EQUALITY
     above[:n], above[n : n + m] = high, b
     below[:n], below[n : n + m], below[n + m :] = low, b, -ENDLESS

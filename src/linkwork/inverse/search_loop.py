@@ -55,12 +55,10 @@ class SearchLoop:
         self.mechanism, self.goals, self.limits, self.wish = mechanism, goals, limits, wish
         self.single = np.array([at for at, _ in mechanism.single], dtype=int)
         n, s = len(mechanism.q), len(self.single)
-        self.x, self.attempt, self.left, self.best = (
-            slice(1, 1 + n),
-            1 + n,
-            2 + n,
-            slice(7 + n, 7 + 2 * n),
-        )
+        self.x = slice(1, 1 + n)
+        self.attempt = 1 + n
+        self.left = 2 + n
+        self.best = slice(7 + n, 7 + 2 * n)
         state: Shapes = {
             "x": n,
             "attempt": (),
@@ -85,10 +83,8 @@ class SearchLoop:
         step = step_towards(
             self.mechanism, self.goals, x, given["target"], lower, upper, self._wish(given)
         )
-        near, here = (
-            casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0),
-            step.ee < given["tolerance"] ** 2,
-        )
+        near = casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0)
+        here = step.ee < given["tolerance"] ** 2
         patient = casadi.logic_or(given["left"] <= 0, _divides(EVERY, given["attempt"] + 1))
         if self.wish:
             patient = SX(1)

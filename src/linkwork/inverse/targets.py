@@ -128,11 +128,8 @@ def goals_of(
     frames = tuple(frame) if several else (frame,)
     if not frames:
         raise InvalidInput(f"{who}: frame is empty, expected a name, a Goal, or several of them")
-    if several and (
-        isinstance(target, np.ndarray)
-        or not isinstance(target, Sequence)
-        or len(target) != len(frames)
-    ):
+    is_list = isinstance(target, Sequence) and not isinstance(target, np.ndarray)
+    if several and not (is_list and len(target) == len(frames)):
         kind = type(target).__name__
         raise InvalidInput(
             f"{who}: target is a {kind}, expected a list of {len(frames)} targets, one a frame"
@@ -211,19 +208,15 @@ def fault(checks: SX) -> SX:
 def refuse(who: str, goal: Goal, checks: np.ndarray) -> None:
     """Say what is wrong with the first target whose checks (..., 4) refuse it."""
     defect, det, last, length = np.moveaxis(checks, -1, 0)
-    for bad, sentence in (
-        (
-            last > _LAST_ROW,
-            "the last row of a rigid transform is (0, 0, 0, 1), this one differs by {last:.3g}",
-        ),
-        (
-            (defect > _DEFECT) | (det < 0),
-            "the rotation part is not a rotation matrix (det = {det:.6g}, R'R differs from the "
-            "identity by "
-            "{defect:.3g}, up to 1e-6 is mended)",
-        ),
-        (length < _SHORT, "a direction of length zero points nowhere"),
-    ):
+    no_row = "the last row of a rigid transform is (0, 0, 0, 1), this one differs by {last:.3g}"
+    no_rotation = (
+        "the rotation part is not a rotation matrix (det = {det:.6g}, R'R differs from the "
+        "identity by {defect:.3g}, up to 1e-6 is mended)"
+    )
+    no_direction = "a direction of length zero points nowhere"
+    rotated = (defect > _DEFECT) | (det < 0)
+    refusals = (last > _LAST_ROW, no_row), (rotated, no_rotation), (length < _SHORT, no_direction)
+    for bad, sentence in refusals:
         if np.any(bad):
             k = tuple(np.argwhere(bad)[0])
             where = f"[{', '.join(str(int(i)) for i in k)}]" if k else ""

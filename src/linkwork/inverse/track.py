@@ -137,10 +137,8 @@ def _step(solver: Solver, wish: bool, given: dict[str, SX]) -> dict[str, SX]:
         for j, (at, v) in enumerate(m.single):
             wanted[v] = wish_share(i) * (given["preferred"][j] - x[at])
     step = step_towards(m, solver.goals, x, given["target"], lower, upper, wanted)
-    near, here = (
-        casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0),
-        step.ee < given["tolerance"] ** 2,
-    )
+    near = casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0)
+    here = step.ee < given["tolerance"] ** 2
     plain = i - WISHES if wish else i  # steps for the goals alone
     over = plain + 1 >= LONG_PATIENCE
     slow = casadi.logic_and(plain >= PATIENCE, step.ee > LONG_PROGRESS * before[1])

@@ -38,18 +38,9 @@ def extended(
                 f"planar_chain: joint {letter!r} of {joints!r} is unknown, expected letters R, P, F"
             )
     n = len(letters)
-    columns = [
-        _each(x, n, f"planar_chain: {label}")
-        for label, x in {
-            "lengths": lengths,
-            "masses": masses,
-            "angles": angles,
-            "inertias": inertias,
-            "centers": centers,
-            "springs": springs,
-            "drags": drags,
-        }.items()
-    ]
+    labelled = {"lengths": lengths, "masses": masses, "angles": angles, "inertias": inertias}
+    labelled |= {"centers": centers, "springs": springs, "drags": drags}
+    columns = [_each(x, n, f"planar_chain: {label}") for label, x in labelled.items()]
     first = 1 + len(system.frames)
     parent = next(reversed(list(system.frames)), None)
     for k, (letter, length, mass, angle, inertia, center, spring_, drag_) in enumerate(

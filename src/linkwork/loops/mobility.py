@@ -88,12 +88,10 @@ def mobility(subject: Subject, q: Any = None) -> Mobility:
             ball = element.ends == "ball"
             _count(by_type, BALL if ball else REVOLUTE, 2)
             _count(by_type, PRISMATIC, 1)
-            bodies, freedoms, loops, idle = (
-                bodies + 2,
-                freedoms + (7 if ball else 3),
-                loops + 1,
-                idle + ball,
-            )
+            bodies = bodies + 2
+            freedoms = freedoms + (7 if ball else 3)
+            loops = loops + 1
+            idle = idle + ball
         elif isinstance(element, Bar):
             _count(by_type, REVOLUTE, 2)
             bodies, freedoms = bodies + 1, freedoms + 2

@@ -99,9 +99,7 @@ def resolved_mimic(joints: Iterable[Joint]) -> dict[str, tuple[str, float, float
         leader, multiplier, offset = resolved.get(chain[-1], (chain[-1], 1.0, 0.0))
         for follower in reversed(chain[:-1]):
             rule = rules[follower]
-            multiplier, offset = (
-                rule.multiplier * multiplier,
-                rule.multiplier * offset + rule.offset,
-            )
+            multiplier = rule.multiplier * multiplier
+            offset = rule.multiplier * offset + rule.offset
             resolved[follower] = (leader, multiplier, offset)
     return resolved

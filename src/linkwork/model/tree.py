@@ -142,11 +142,9 @@ class Tree:
         coordinates."""
         own_q, own_v = self.independent
         first_q = {node.v: node.q for node in self.nodes if node.nv == 1}
-        Gq, b, G = (
-            np.zeros((self.nq, len(own_q))),
-            np.zeros(self.nq),
-            np.zeros((self.nv, len(own_v))),
-        )
+        Gq = np.zeros((self.nq, len(own_q)))
+        b = np.zeros(self.nq)
+        G = np.zeros((self.nv, len(own_v)))
         Gq[own_q, range(len(own_q))] = 1.0
         G[own_v, range(len(own_v))] = 1.0
         for v, (leader, multiplier, offset) in self.mimic.items():

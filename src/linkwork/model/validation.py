@@ -67,10 +67,8 @@ def well_formed(model: Model) -> Model:
     model = replace(model, joints=tuple([_checked_joint(joint) for joint in model.joints]))
     _check_mimic(model)
     if model.elements:
-        names, joints = (
-            {body.name for body in model.bodies},
-            {joint.name: joint for joint in model.joints},
-        )
+        names = {body.name for body in model.bodies}
+        joints = {joint.name: joint for joint in model.joints}
         model = replace(model, elements=checked_elements(model.elements, names, joints))
     return model
 

@@ -66,8 +66,7 @@ def improved(
 
 
 def patience(turn: int) -> int:
-    """How long the search of a turn may take, from 1 on: 1, 1, 2, 1, 1, 2, 4, 1, ... Source:
-    [Luby1993]."""
+    """How long the search of a turn may take: 1, 1, 2, 1, 1, 2, 4, 1, ... [Luby1993]."""
     length = 1  # of the smallest part 1 .. 2^k - 1 of the sequence that reaches this turn
     while length < turn:
         length = 2 * length + 1

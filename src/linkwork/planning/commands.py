@@ -247,12 +247,11 @@ def graph(
         "certified_optimal": way.certified_optimal,
         "path": way.path,
     }
-    shown.append(
-        f"way of cost {way.cost:.4g} over {len(way.vertices)} vertices"
-        + (", certified to be the cheapest" if way.certified_optimal else "")
-        if way.success
-        else "there is no way at this resolution"
-    )
+    if way.success:
+        cheapest = ", certified to be the cheapest" if way.certified_optimal else ""
+        shown.append(f"way of cost {way.cost:.4g} over {len(way.vertices)} vertices{cheapest}")
+    else:
+        shown.append("there is no way at this resolution")
     return Answer(facts, shown, code=0 if way.success else 1)
 
 

@@ -1,5 +1,4 @@
-"""Constrained plans: searched on the manifold of the constraints, shortened along it, fine enough,
-proved free."""
+"""Constrained plans: searched on the manifold of the constraints, shortened, proved free."""
 
 from __future__ import annotations
 

@@ -195,8 +195,7 @@ class FreeAxis:
         return reached[:n], np.where((before[:n] == n) | (before[:n] < 0), own, before[:n])
 
     def _free(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Which motions (k, nq), (k, nq) are free, asked in rounds between which limits of time are
-        heard."""
+        """Which motions (k, nq), (k, nq) are free, asked in rounds that hear time limits."""
         good = np.zeros(len(first), dtype=bool)
         for some in deadlines.rounds(len(first), ASKED) if len(first) else ():
             good[some] = self.free(first[some], last[some])

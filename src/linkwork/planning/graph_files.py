@@ -18,10 +18,8 @@ from linkwork.subject import Subject
 VERSION = 1
 ARRAYS = ("positions", "voxel_of_node", "voxels", "vertex_of_node", "edges")
 # nodes whose positions are computed again when a file is read; [m] that they may differ by
-COMPARED, NEAR = (
-    64,
-    1e-9,
-)
+COMPARED = 64
+NEAR = 1e-9
 
 
 def write(
@@ -31,8 +29,7 @@ def write(
     grid: JointGrid,
     columns: tuple[int, ...],
 ) -> Path:
-    """The arrays of a graph, with the joints of its grid (by their columns of q) and their
-    values."""
+    """The arrays of a graph, with the joints of its grid (columns of q) and their values."""
     place = Path(file)
     names = {q.start: joint.name for joint, q, _ in configurations.places(subject)}
     stored: dict[str, Any] = {
@@ -52,11 +49,9 @@ def read(file: str | os.PathLike[str], subject: Subject) -> dict[str, Any]:
     """The fields of a graph of this robot; a file of another robot, or none at all, is refused."""
     try:
         with np.load(file, allow_pickle=False) as stored:
-            version, name, point = (
-                int(stored["version"]),
-                str(stored["robot"]),
-                str(stored["point"]),
-            )
+            version = int(stored["version"])
+            name = str(stored["robot"])
+            point = str(stored["point"])
             wraps = tuple(bool(wrap) for wrap in stored["wraps"])
             grid = JointGrid(tuple(stored[f"values_{k}"] for k in range(len(wraps))), wraps)
             arrays = {part: stored[part] for part in ARRAYS}

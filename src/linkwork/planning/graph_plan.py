@@ -15,8 +15,7 @@ from linkwork.results import short_repr
 @short_repr
 @dataclass(frozen=True)
 class Vertices(Tabular, rows="count"):
-    """Clusters: mean joint values (n, d), mean positions (n, 3), how many nodes, and which
-    voxel."""
+    """Clusters: mean joint values (n, d), positions (n, 3), counts of nodes, which voxel."""
 
     q: np.ndarray
     position: np.ndarray
@@ -30,8 +29,7 @@ class Vertices(Tabular, rows="count"):
 Cost = str | Callable[[Vertices, np.ndarray, np.ndarray], np.ndarray]
 """A name, or a function of (vertices, from (m,), to (m,)) that gives costs (m,) >= 0."""
 Heuristic = Callable[[Vertices, np.ndarray], np.ndarray]
-"""A function of (vertices, goals (g,)) that gives a lower bound (n,) of the cost to the nearest
-goal."""
+"""A function of (vertices, goals (g,)): a lower bound (n,) of the cost to the nearest goal."""
 
 
 @short_repr

@@ -183,8 +183,7 @@ def plan_in_time(
 
 @dataclass(frozen=True)
 class _Arrival:
-    """Somebody comes to a node at the beginning of a slab, along an edge that was taken at `left`,
-    from `before`."""
+    """Comes to a node at a slab's beginning, by an edge taken at `left` from `before`."""
 
     node: int
     slab: int
@@ -194,8 +193,7 @@ class _Arrival:
 
 
 class _Search:
-    """The front over nodes and slabs; what was asked about nodes, and edges that were not proved,
-    are kept."""
+    """The front over nodes and slabs; answers about nodes, and unproved edges, are kept."""
 
     def __init__(
         self,
@@ -207,12 +205,10 @@ class _Search:
         period: float,
         horizon: float,
     ) -> None:
-        self.model, self.around, self.moving, self.period = (
-            roadmap.model,
-            roadmap.obstacles,
-            moving,
-            period,
-        )
+        self.model = roadmap.model
+        self.around = roadmap.obstacles
+        self.moving = moving
+        self.period = period
         self.space = roadmap.space
         self.points = np.concatenate([roadmap.nodes, start[None], goals])
         self.start = len(roadmap.nodes)

@@ -41,10 +41,8 @@ PATH_ROWS = 512
 FORMS = 64  # that are kept
 OPERATIONS = 2_000_000  # of a search, about
 # configurations that a padding is tried with; [m] below that none is taken
-TRIED, LEAST_PADDING = (
-    256,
-    1e-4,
-)
+TRIED = 256
+LEAST_PADDING = 1e-4
 _memory = threading.local()
 
 
@@ -172,10 +170,8 @@ class Search:
             block[at + k * size : at + (k + 1) * size] = part
         block[form.goals : form.goals + goals.size] = goals.ravel()
         real = words.view(np.float64)
-        real[AT["bound"]], real[AT["per_length"]] = (
-            settings.bound,
-            0.0 if settings.bound >= FAR else 1.0,
-        )
+        real[AT["bound"]] = settings.bound
+        real[AT["per_length"]] = 0.0 if settings.bound >= FAR else 1.0
         job = Job(
             words, block[form.rows :].reshape(room, size), [block, packed, obstacles], form.need
         )

@@ -109,8 +109,7 @@ class JointGrid:
         return sides if step > 0 else [(there, here) for here, there in sides]
 
     def steps(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(from, to) numbers of neighbours, from each of some nodes (n,) in half of all
-        directions."""
+        """(from, to) numbers of neighbours, from some nodes (n,) in half of all directions."""
         places = np.unravel_index(numbers, self.shape)
         strides = np.cumprod((1, *self.shape[:0:-1]))[::-1]
         for offset in _half_neighbourhood(len(self.shape)):

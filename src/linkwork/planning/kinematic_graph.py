@@ -216,8 +216,7 @@ class KinematicGraph:
         return costs_from(self._graph(cost), self.vertex_of(start))
 
     def node_costs(self, start: ArrayLike, cost: str = "task") -> np.ndarray:
-        """(N,): least cost along grid steps from the node nearest to a configuration to every
-        node."""
+        """(N,): least cost along grid steps from the node of a configuration to each."""
         node, free = self.node_of(start, "node_costs: start"), self.vertex_of_node >= 0
         costs = np.full(self.grid.size, math.inf)
         if free[node]:

@@ -1,5 +1,4 @@
-"""Motion calls: how a routine asks the collision checker's machine code whether a straight motion
-is free."""
+"""Motion calls: how routines ask the collision checker whether a straight motion is free."""
 
 from __future__ import annotations
 

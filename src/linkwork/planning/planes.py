@@ -26,8 +26,7 @@ class Planes:
         self._looks = np.zeros(paths, dtype=int)
 
     def keep(self, path: int, x: np.ndarray, distance: np.ndarray, gradient: np.ndarray) -> None:
-        """A look at points x (count, size) of a path: distances (count,), gradients
-        (count, size)."""
+        """A look at points x (count, size): distances (count,), gradients (count, size)."""
         place = self._looks[path] % KEPT
         self._looks[path] += 1
         self._slopes[path, place] = gradient

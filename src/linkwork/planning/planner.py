@@ -217,19 +217,12 @@ def _together(asking: _Asking, searched: list[tuple[int, Question, Job]]) -> dic
     certificates = many_certificates(
         asking.model, [(paths[k], asked.obstacles) for k, asked, _ in solved_ones]
     )
-    return {
-        k: solved(
-            asking.model,
-            asked.obstacles,
-            paths[k],
-            True,
-            float(proof.clearance.min()),
-            job,
-            seconds,
-        )
-        for (k, asked, job), proof in zip(solved_ones, certificates, strict=True)
-        if proof.free.all()
-    }
+    plans = {}
+    for (k, asked, job), proof in zip(solved_ones, certificates, strict=True):
+        if proof.free.all():
+            clearance, model = float(proof.clearance.min()), asking.model
+            plans[k] = solved(model, asked.obstacles, paths[k], True, clearance, job, seconds)
+    return plans
 
 
 class _Asking:

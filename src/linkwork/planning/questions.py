@@ -22,9 +22,8 @@ from linkwork.planning.space import Space
 from linkwork.subject import Subject
 
 SHORTCUTS = 300
-SHORTEST_STEP = (
-    1e-6  # [rad, m] between samples of a motion, which machine code looks at without a pause
-)
+SHORTEST_STEP = 1e-6
+"""[rad, m] between samples of a motion, which machine code looks at without a pause."""
 # [m] that a shortcut keeps away: one that grazes something is hard to prove and of no use to a
 # robot
 PADDING = 0.003

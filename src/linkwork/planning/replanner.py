@@ -80,17 +80,13 @@ class Replanner:
         whole = completed(options, "Replanner")
         self.limit, self.certify = float(whole["time_limit"]), bool(whole["certify"])
         # proving: the path as it is has its proof
-        self.proving, self.sampled_by = (
-            self.certify,
-            float(whole["step"]),
-        )
+        self.proving = self.certify
+        self.sampled_by = float(whole["step"])
         self.model, self.goal, self.options = model, goal, options
         self.space = space_of(model, whole["joints"], whole["weights"], "Replanner")
         self.manifold = manifold_of(self.space, whole["constraints"])
-        self.period, self.fastest = (
-            number(period, "Replanner: period"),
-            number(fastest, "Replanner: fastest"),
-        )
+        self.period = number(period, "Replanner: period")
+        self.fastest = number(fastest, "Replanner: fastest")
         if not (self.period > 0.0 and self.fastest >= 0.0):
             raise InvalidInput(
                 f"Replanner: period is {self.period:g} s and fastest {self.fastest:g} m/s, "

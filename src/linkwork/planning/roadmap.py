@@ -171,12 +171,9 @@ class Roadmap(Tabular, rows="free_nodes", aside=("edges", "free_edges")):
                     path, True, float(np.min(proof.clearance)), len(points), seconds
                 )
             clock = time.perf_counter()
-            bad = {
-                frozenset(pair)
-                for pair in np.stack([way[:-1], way[1:]], axis=1)[
-                    ~np.atleast_1d(proof.free)
-                ].tolist()
-            }
+            steps = np.stack([way[:-1], way[1:]], axis=1)
+            touching = steps[~np.atleast_1d(proof.free)].tolist()
+            bad = {frozenset(pair) for pair in touching}
             usable &= np.array([frozenset(pair) not in bad for pair in joined.tolist()])
         what = (
             f"no path: {int(self.free_nodes.sum())} nodes and {int(usable.sum())} edges do not "
@@ -185,8 +182,7 @@ class Roadmap(Tabular, rows="free_nodes", aside=("edges", "free_edges")):
         return failure(self.model, self.obstacles, what, goals, seconds)
 
     def save(self, file: str | os.PathLike[str]) -> Path:
-        """Nodes and edges as a .npz file; the model and the obstacles are given again when it is
-        loaded."""
+        """Nodes and edges as a .npz file; model and obstacles are given again to load it."""
         place = Path(file)
         with open(place, "wb") as target:
             np.savez_compressed(

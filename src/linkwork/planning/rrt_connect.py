@@ -110,8 +110,7 @@ class Tree:
 
 
 def table_of(turns: Sequence[float], weights: Sequence[float]) -> Table:
-    """Tables of what distances are measured by: weighted coordinates, and the length from the
-    root."""
+    """Tables that distances are measured by: weighted coordinates, lengths from the root."""
     weighted = [turn * weight for turn, weight in zip(turns, weights, strict=True)]
     return Table(len(turns) + 1, machine.widths()[0], (*weighted, 0.0))
 
@@ -220,10 +219,8 @@ class SearchWriter:
         job["samples"] = job["samples"] + 1
         shift, lower, span = job["shift"], job["lower"], job["span"]
         r.call(self.spread, job["samples"], shift, lower, span, self.sample.address)
-        least, most = (
-            self._to_root(own, self.sample),
-            job.number("bound") - self._to_root(other, self.sample),
-        )
+        least = self._to_root(own, self.sample)
+        most = job.number("bound") - self._to_root(other, self.sample)
         r.skip(least >= most)
         wanted = r.number(least + (most - least) * hashed(r, job["samples"], 63))
         near, distance = self._nearest(own, self.sample, wanted)

@@ -41,8 +41,7 @@ def adjacency(pairs: np.ndarray, there: np.ndarray, back: np.ndarray, n: int) ->
 
 
 def cheapest_way(graph: csr_array, start: int, goals: np.ndarray, heuristic: np.ndarray) -> Way:
-    """A* from start to the first goal settled; heuristic (n,); equal costs go to the lower
-    number."""
+    """A* from start to the first goal settled; heuristic (n,); ties go to lower numbers."""
     ends, first, costs = set(goals.tolist()), graph.indptr, graph.data
     best, before = {start: 0.0}, {start: -1}
     queue = [(float(heuristic[start]), start, 0.0)]

@@ -25,8 +25,7 @@ GAIN = 1e-3
 def write_shorten(
     module: ir.Module, size: int, turns: Sequence[float], is_free: ir.Function, names: Sequence[str]
 ) -> ir.Function:
-    """Define shorten(job, scratch): the path of the job, in its place; gives how many rows it
-    has."""
+    """Define shorten(job, scratch): the path of the job, in its place; gives its rows."""
     return _Shorten(module, size, turns, is_free, names).function
 
 

@@ -16,10 +16,8 @@ from linkwork.collision import CollisionModel
 from linkwork.collision.certify import CAP
 
 # of the least distance, and [m]: a bound that is this near to it is near enough
-SHARE, LEAST = (
-    0.1,
-    1e-5,
-)
+SHARE = 0.1
+LEAST = 1e-5
 ROUNDS, PIECES = 12, 4096
 PARTS = 4
 

@@ -1,5 +1,4 @@
-"""Calls: the compiled calls of a subject, made when they are first used and then one attribute
-away."""
+"""Calls: the compiled calls of a subject, made at their first use, then one attribute away."""
 
 from __future__ import annotations
 

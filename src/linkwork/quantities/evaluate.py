@@ -68,8 +68,7 @@ def evaluate(
     variables: Mapping[str, Any] | None = None,
     out: Any = None,
 ) -> Any:
-    """A quantity of the table for one sample or a batch; see `Quantity` for what each option
-    means."""
+    """A quantity of the table for one sample or a batch; for options see `Quantity`."""
     payloads = on_bodies(subject, carried(payload, name)) if payload is not None else ()
     forces = mapping(forces, f"{name}: forces") if forces is not None else None
     kernel = kernel_of(subject, name, frame, tuple(forces or ()), tuple(p.body for p in payloads))

@@ -78,8 +78,7 @@ def _in_body_axes(frame: Frame, com: SX, inertia: SX) -> list[SX]:
 
 
 def _identifiers(names: list[str]) -> list[str]:
-    """Names as CasADi allows them: letters, digits and single underscores, beginning with a letter,
-    all different."""
+    """Names as CasADi allows them: letters, digits, single underscores; all different."""
     words: list[str] = []
     for name in names:
         word = re.sub(r"_+", "_", re.sub(r"\W", "_", name, flags=re.ASCII)).strip("_")

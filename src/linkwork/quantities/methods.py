@@ -115,8 +115,7 @@ class QuantityMethods:
         reference: str = "world",
         **options: Unpack[Options],
     ) -> np.ndarray:
-        """Linear acceleration of the frame's origin and angular acceleration (..., 6)
-        [m/s^2, rad/s^2]."""
+        """Acceleration of the frame's origin, linear and angular (..., 6) [m/s^2, rad/s^2]."""
         name = "acceleration" if reference is _WORLD else _referred("acceleration", reference)
         if options:
             return self._calls.with_options(options, name, frame, q=q, v=v, a=a)

@@ -285,8 +285,7 @@ _of_rooms: dict[str, Quantity] = {}
 
 
 def quantity(name: str) -> Quantity:
-    """The line of the table, or UnknownName. A room's lines are read when one of them is first
-    asked for."""
+    """The line of the table, or UnknownName. A room's lines are read when one is asked for."""
     if not isinstance(name, str):
         raise UnknownName(f"there is no quantity {name!r}, expected a name")
     line = QUANTITIES.get(name) or _of_rooms.get(name)

@@ -31,8 +31,7 @@ class Applied:
 
 
 def at_origins(applied: Iterable[Applied]) -> dict[int, Force]:
-    """Node -> the sum of what acts on it, in node axes at its origin; on the world nothing
-    counts."""
+    """Node -> the sum of what acts on it, in node axes at its origin; not on the world."""
     total: dict[int, Force] = {}
     for one in applied:
         if one.node:

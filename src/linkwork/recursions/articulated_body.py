@@ -60,8 +60,7 @@ def articulated_body(
 
 @dataclass(frozen=True, slots=True)
 class ArticulatedInertia:
-    """f = M v + H w, n = H'v + I w: what a body with others hanging on it takes for an acceleration
-    (v, w)."""
+    """f = M v + H w, n = H'v + I w: what a body with others on it takes to move by (v, w)."""
 
     M: SX
     H: SX
@@ -113,11 +112,9 @@ class Elimination:
 
     @staticmethod
     def of(node: Node, body: ArticulatedInertia, force: Force, tau: SX) -> Elimination:
-        A, F, effort = (
-            body.matrix(),
-            casadi.vertcat(force.linear, force.angular),
-            tau[node.v : node.v + node.nv, 0],
-        )
+        A = body.matrix()
+        F = casadi.vertcat(force.linear, force.angular)
+        effort = tau[node.v : node.v + node.nv, 0]
         S = SX(6, node.nv)
         for k, motion in enumerate(subspace(node)):
             S[:, k] = casadi.vertcat(motion.linear, motion.angular)

@@ -15,8 +15,7 @@ from linkwork.spatial.turn import Dense, Planar, Turn, constant_turn
 
 
 def carriers(tree: Tree, q: SX) -> list[Transform]:
-    """X_i = T_parent_child of every node as in `joints.transforms`, with rotations kept as
-    turns."""
+    """X_i = T_parent_child of every node as in `joints.transforms`, rotations as turns."""
     X = [Transform(Turn(), ZERO3)]
     for i in tree.outward:
         before, joint_step = steps(tree.nodes[i], q)

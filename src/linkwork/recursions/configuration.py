@@ -57,8 +57,7 @@ def difference(tree: Tree, q0: SX, q1: SX) -> SX:
 
 
 def _exponential_coefficients(tt: SX) -> tuple[SX, SX]:
-    """(1 - cos t)/t^2 = 2 (sin(t/2)/t)^2 and (t - sin t)/t^3 of t = sqrt(tt), by series near
-    zero."""
+    """(1 - cos t)/t^2 = 2 (sin(t/2)/t)^2, (t - sin t)/t^3 of t = sqrt(tt); series near 0."""
     near = tt < _SMALL
     safe = casadi.if_else(near, 1.0, tt)
     t = casadi.sqrt(safe)

@@ -37,10 +37,8 @@ def frame_motion(
         J, Jd = joint_motion(tree.nodes[i], v), joint_motion(tree.nodes[i], a)
         pd, pdd = R @ (pd + cross(w, r)), R @ (pdd + cross(wd, r) + cross(w, cross(w, r)))
         w, wd = R @ w, R @ wd
-        pd, pdd = (
-            pd + J.linear,
-            pdd + Jd.linear + cross(J.angular, J.linear) + 2 * cross(w, J.linear),
-        )
+        pd = pd + J.linear
+        pdd = pdd + Jd.linear + cross(J.angular, J.linear) + 2 * cross(w, J.linear)
         w, wd = w + J.angular, wd + Jd.angular + cross(w, J.angular)
     T = poses(tree, q, (node,))[node]
     r = vector(placement.position)

@@ -1,5 +1,4 @@
-"""Rate of a Jacobian: how the map from joint velocities to the velocity of a frame changes along a
-motion."""
+"""Rate of a Jacobian: how the map from joint velocities to a frame's changes along a motion."""
 
 from __future__ import annotations
 

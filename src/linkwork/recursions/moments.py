@@ -1,5 +1,4 @@
-"""Moments of mass in root axes: what the recursions that couple every pair of joints are built
-on."""
+"""Moments of mass in root axes, on which recursions that couple pairs of joints are built."""
 
 from __future__ import annotations
 

@@ -13,11 +13,9 @@ from linkwork.model.tree import Node, Tree
 
 _ROUNDING = 1e-14  # of a direction, or of the longest distance of a placement
 # operations, roughly, of a constant turn, a distance, an offset of q
-_TURN, _SHIFT, _OFFSET = (
-    8.0,
-    3.0,
-    1.0,
-)
+_TURN = 8.0
+_SHIFT = 3.0
+_OFFSET = 1.0
 
 
 def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
@@ -149,20 +147,12 @@ def _cost_of_carried(R: np.ndarray, p: np.ndarray, node: Node) -> np.ndarray:
     """Operations to carry a vector over to a carried node,
     from frames turned by R (x, 3, 3) and moved by p (s, 3)."""
     if node.row.is_hinge:  # its turn about its own axis is free
-        turns = (
-            np.count_nonzero(
-                _clean(np.array(node.placement.rotation) @ np.array(node.axis) @ R), axis=-1
-            )
-            - 1
-        )
+        axis = np.array(node.placement.rotation) @ np.array(node.axis) @ R
+        turns = np.count_nonzero(_clean(axis), axis=-1) - 1
     else:
         entries = (np.array(node.placement.rotation).T @ R).reshape(-1, 9)
-        turns = np.array(
-            [
-                {3: 0, 5: 1, 9: 3}.get(k, 2)
-                for k in np.count_nonzero(_clean(entries), axis=-1).tolist()
-            ]
-        )
+        filled = np.count_nonzero(_clean(entries), axis=-1).tolist()
+        turns = np.array([{3: 0, 5: 1, 9: 3}.get(k, 2) for k in filled])
     distances = np.count_nonzero(_clean((np.array(node.placement.position) - p) @ R), axis=-1)
     return _TURN * turns[:, None] + _SHIFT * distances
 

@@ -81,17 +81,8 @@ def regrouped(tree: Tree) -> Tree:
 
 def _is_live(node: Node) -> bool:
     p = node.mass_properties
-    return bool(node.extra) or has_symbols(
-        (
-            p.mass,
-            p.com,
-            p.inertia,
-            node.placement.rotation,
-            node.placement.position,
-            node.axis,
-            node.pitch,
-        )
-    )
+    place = node.placement.rotation, node.placement.position, node.axis, node.pitch
+    return bool(node.extra) or has_symbols((p.mass, p.com, p.inertia, *place))
 
 
 def _numbers(placement: Placement) -> tuple[np.ndarray, np.ndarray]:

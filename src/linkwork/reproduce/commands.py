@@ -82,10 +82,8 @@ def _shown(reproduced: list[Paper], failed: bool) -> list[Table | str]:
         shown.append(f"paper {p.number:02d}, {p.title}: {reached} of {len(p.cases)}")
         shown += [f"  corrected: {note}" for note in p.corrections]
         shown += [f"  note: {note}" for note in dict.fromkeys(c.note for c in p.cases if c.note)]
-    total, reached = (
-        sum(len(p.cases) for p in reproduced),
-        sum(c.passed for p in reproduced for c in p.cases),
-    )
+    total = sum(len(p.cases) for p in reproduced)
+    reached = sum(c.passed for p in reproduced for c in p.cases)
     return [*shown, f"{reached} of {total} published numbers reproduced"]
 
 

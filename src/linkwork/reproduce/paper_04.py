@@ -219,10 +219,8 @@ def _balancing() -> list[Case]:
     """k h a / b = W / 2 a side: the optimum over the stiffness is the identity."""
     robot = linkwork.load("charmie", live=["balance_spring"])
     c = np.zeros((9, len(robot.actuators)))
-    c[:, robot.actuators.index("act4")], c[:, robot.actuators.index("act5")] = (
-        np.linspace(0.36, 0.44, 9),
-        0.4,
-    )
+    c[:, robot.actuators.index("act4")] = np.linspace(0.36, 0.44, 9)
+    c[:, robot.actuators.index("act5")] = 0.4
     balanced = balance(robot, c, ["act4"], bounds={"balance_spring": (0.0, 1e5)})
     note = "assumed geometry of the bars: h = 120 mm, a / b = 1/2"
     lift = balanced.variables["balance_spring"] * 0.12 / 2

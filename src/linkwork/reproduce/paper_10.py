@@ -234,10 +234,7 @@ def _loops() -> list[Case]:
             )
         chatter = ("torque variation, 0-1 s", "torque variation, 4-8 s")
         # the others' depend on the last digits of the run: 5 %, in the tests
-        if name in (
-            "conventional",
-            "ERL",
-        ):
+        if name in ("conventional", "ERL"):
             for what, x in zip(chatter, EXPLICIT[name][3:], strict=True):
                 cases.append(
                     Case(

@@ -25,12 +25,10 @@ from linkwork.simulation import Metrics, Sampled, simulate
 PERIOD, STEP, DURATION = 5e-3, 1e-3, 18.2
 AXES = ("x", "y", "z", "rz")
 # d, t_mov, t_stop, alpha of the set-point motion
-DISTANCE, MOVING, STOPPED, PART = (
-    0.15,
-    0.3,
-    1.0,
-    0.2,
-)
+DISTANCE = 0.15
+MOVING = 0.3
+STOPPED = 1.0
+PART = 0.2
 LAWS = {"KD": (5000.0, 0.0), "KDHD": (2500.0, 23_600.0), "KHD": (0.0, 47_200.0)}
 INFERRED = "inferred from Table 2: K = 8e3 N/m, T = 18.2 s, velocity by differences; scheme H"
 CORRECTIONS = (

@@ -89,13 +89,11 @@ class _Motion:
         sample: int,
         tick: Callable[[int], None] | None,
     ) -> None:
-        self.loop, self.plant, self.p, self.solver, self.tolerance = (
-            loop,
-            plant,
-            p,
-            solver,
-            tolerance,
-        )
+        self.loop = loop
+        self.plant = plant
+        self.p = p
+        self.solver = solver
+        self.tolerance = tolerance
         self.raw, self.sample, self.tick = raw, sample, tick
         self.cuts = (plant.nq, plant.nq + plant.nv, plant.nq + plant.nv + loop.states)
         self.quaternions = loop.plant.quaternions

@@ -138,10 +138,8 @@ class Environment:
         self.robot, self.subject = robot, subject_of(robot, "Environment")
         self.plant: Plant = plant_of(self.subject)
         self.friction = friction_of(friction, self.plant, "Environment")
-        self.copies, self.steps = (
-            whole(copies, "Environment: copies"),
-            whole(steps, "Environment: steps"),
-        )
+        self.copies = whole(copies, "Environment: copies")
+        self.steps = whole(steps, "Environment: steps")
         self.substeps, self.period = whole(substeps, "Environment: substeps"), float(period)
         if not self.period > 0.0:
             raise InvalidInput(f"Environment: period is {period}, expected a positive time")
@@ -158,10 +156,8 @@ class Environment:
             if goal is None
             else np.atleast_2d(np.asarray(goal(np.random.default_rng(0), 1))).shape[-1]
         )
-        self.q, self.v = (
-            np.zeros((self.copies, self.plant.nq)),
-            np.zeros((self.copies, self.plant.nv)),
-        )
+        self.q = np.zeros((self.copies, self.plant.nq))
+        self.v = np.zeros((self.copies, self.plant.nv))
         self.goals = np.zeros((self.copies, self._goal_size))
         self.count = np.zeros(self.copies, dtype=int)
 

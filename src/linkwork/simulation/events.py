@@ -67,14 +67,9 @@ class Events:
         self.functions = [
             UserFunction(event.function, arguments, f'event "{event.name}"') for event in events
         ]
-        self.python = next(
-            (
-                f"{f.who} cannot be traced: {f.why_not}"
-                for f in self.functions
-                if f.function is None
-            ),
-            "",
-        )
+        untraced = [f for f in self.functions if f.function is None]
+        told = [f"{f.who} cannot be traced: {f.why_not}" for f in untraced]
+        self.python = told[0] if told else ""
 
     def values(self, t: Any, q: Any, v: Any) -> list[Any]:
         return [f(t, q, v)[0][0] for f in self.functions]

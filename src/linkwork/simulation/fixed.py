@@ -69,13 +69,8 @@ def run(
                 raw, name.removeprefix("metric_"), reduced.reshape(len(alive), -1), alive, samples
             )
         at = slice(first // keep, first // keep + -(-count // keep))
-        for name, target in (
-            ("q", raw.q),
-            ("v", raw.v),
-            ("tau", raw.tau),
-            ("w", raw.works),
-            *kept.items(),
-        ):
+        targets = {"q": raw.q, "v": raw.v, "tau": raw.tau, "w": raw.works, **kept}
+        for name, target in targets.items():
             recorded = done.record[f"row_{name}"]
             target[alive, at] = recorded.reshape(len(alive), at.stop - at.start, target.shape[-1])
         for name in state:

@@ -41,10 +41,8 @@ class Sampled(Controller):
             controller if limit is None else Saturated(controller, limit)
         )
         self.period = _duration("period", period)
-        self.delay, self.offset = (
-            _duration("delay", delay, zero=True),
-            _duration("offset", offset, zero=True),
-        )
+        self.delay = _duration("delay", delay, zero=True)
+        self.offset = _duration("offset", offset, zero=True)
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return BoundSampled(self, plant, prefix)

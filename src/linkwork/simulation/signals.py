@@ -43,10 +43,8 @@ class Source:
             rows = _rows(source.values, who)
             self.kind, self.array, self.rows = "rows", rows, _rates(source, rows.shape[-2], who)
         elif hasattr(source, "at") and hasattr(source, "duration"):  # a motion gives q, v, a
-            self.kind, self.function = (
-                "function",
-                UserFunction(lambda t: tuple(source.at(t)), [("t", ())], who),
-            )
+            self.kind = "function"
+            self.function = UserFunction(lambda t: tuple(source.at(t)), [("t", ())], who)
         elif callable(source):
             self.kind, self.function = "function", UserFunction(source, [("t", ())], who)
         else:

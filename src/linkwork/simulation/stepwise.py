@@ -67,13 +67,8 @@ def run(
                 before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
                 if watch and finite:
                     before["g"] = done["g"]
-                for name, rows in (
-                    ("q", raw.q),
-                    ("v", raw.v),
-                    ("tau", raw.tau),
-                    ("w", raw.works),
-                    *kept.items(),
-                ):
+                targets = {"q": raw.q, "v": raw.v, "tau": raw.tau, "w": raw.works, **kept}
+                for name, rows in targets.items():
                     rows[sample, k // keep] = before[name]
             # where it ends, or goes on
             if not finite:

@@ -61,10 +61,8 @@ def tangent_figures(
         return {f"d_{name}": casadi.jtimes(SX(value), x, dx) for name, value in values.items()}
 
     def advance(k: SX, h: SX, **symbols: SX) -> dict[str, SX]:
-        state, p = (
-            {name: symbols[name] for name in sizes},
-            {name: symbols[name] for name in parameters},
-        )
+        state = {name: symbols[name] for name in sizes}
+        p = {name: symbols[name] for name in parameters}
         carried, t = plant.carrying(p), k * h
         out = loop.step(carried, state, p, k, t, h)
         row = metrics.row(carried, t, state["q"], state["v"], out.pop("tau"), p, h, t)
@@ -73,10 +71,8 @@ def tangent_figures(
 
     def staged(stage: Any) -> Any:
         def run(k: SX, h: SX, **symbols: SX) -> dict[str, SX]:
-            state, p = (
-                {name: symbols[name] for name in sizes},
-                {name: symbols[name] for name in parameters},
-            )
+            state = {name: symbols[name] for name in sizes}
+            p = {name: symbols[name] for name in parameters}
             due, update = stage(plant.carrying(p), state, p, k, k * h, h)
             changed = update()
             return {"due": due, **changed, **derived(changed, symbols)}
@@ -120,10 +116,8 @@ def _count_timings(control: Bound, step: float) -> None:
     """Periods and delays of sampled laws in whole steps, as parameters of the run."""
     for sampler in control.samplers():
         counts = sampler.in_steps(lambda time, name: round(time / step))
-        if any(
-            abs(n * step - time) > 1e-6 * step
-            for n, time in zip(counts, sampler.timing, strict=True)
-        ):
+        off = [abs(n * step - time) for n, time in zip(counts, sampler.timing, strict=True)]
+        if any(apart > 1e-6 * step for apart in off):
             raise NotPossible(
                 f"figure_gradient: {sampler.timing} s are no whole numbers of steps of {step:g} s"
             )

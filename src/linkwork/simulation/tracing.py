@@ -74,12 +74,8 @@ class UserFunction:
     def sizes(self) -> list[int]:
         if self.function is not None:
             return [self.function.numel_out(i) for i in range(self.function.n_out())]
-        return [
-            len(x)
-            for x in _numbers(
-                self.original(*[np.zeros(size) for _, size in self.arguments]), self.who
-            )
-        ]
+        zeros = [np.zeros(size) for _, size in self.arguments]
+        return [len(x) for x in _numbers(self.original(*zeros), self.who)]
 
     def _trace(self) -> None:
         try:

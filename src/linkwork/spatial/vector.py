@@ -55,8 +55,7 @@ def quaternion_rotation(xyzw: SX) -> SX:
 
 
 def exponential(w: SX) -> SX:
-    """The rotation matrix of a rotation vector: 1 + sin(theta)/theta [w] + (1 - cos(theta))/theta^2
-    [w]^2."""
+    """Matrix of a rotation vector: 1 + sin(theta)/theta [w] + (1 - cos(theta))/theta^2 [w]^2."""
     # below, both series are at their first term to the last bit
     square = casadi.fmax(casadi.dot(w, w), 1e-16)
     theta = casadi.sqrt(square)

@@ -153,18 +153,10 @@ def actuators(
     _, sampled = motion_of(loaded, motion, "study actuators")
     with working("analysing"):
         selection = select(loaded, sampled, lines, margin, payload=payload_of(loaded, payload))
-    rows = [
-        (
-            n,
-            s.duty.kind,
-            s.duty.peak,
-            s.duty.rms,
-            s.duty.speed,
-            s.duty.power,
-            s.best.name if s.best else "none",
-        )
-        for n, s in selection.items()
-    ]
+    rows = []
+    for name, sized in selection.items():
+        duty, best = sized.duty, sized.best.name if sized.best else "none"
+        rows.append((name, duty.kind, duty.peak, duty.rms, duty.speed, duty.power, best))
     keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
     units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
     table = Table(

@@ -175,10 +175,8 @@ class _Box:
     def of(subject: Subject, centre: Any, velocity: Any, acceleration: Any, share: float) -> _Box:
         known = limits(subject)
         finite = np.isfinite(known.lower) & np.isfinite(known.upper)
-        lower, upper = (
-            np.where(finite, known.lower, -FREE_RANGE),
-            np.where(finite, known.upper, FREE_RANGE),
-        )
+        lower = np.where(finite, known.lower, -FREE_RANGE)
+        upper = np.where(finite, known.upper, FREE_RANGE)
         middle = 0.5 * (lower + upper) if centre is None else _row(subject, centre, "centre")
         reach = np.minimum(np.minimum(upper - middle, middle - lower), 2.0 * FREE_RANGE)
         if not (reach > 0.0).all():

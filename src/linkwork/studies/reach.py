@@ -87,10 +87,8 @@ def _speeds(tree: Tree, limits: JointLimits, a: int, b: int) -> np.ndarray:
 def _ends(node: Node, limits: JointLimits) -> np.ndarray:
     """Positions of a joint's child in the parent's axes between which all others lie,
     (1, 3) or (2, 3)."""
-    p, R = (
-        np.array(node.placement.position, dtype=float),
-        np.array(node.placement.rotation, dtype=float),
-    )
+    p = np.array(node.placement.position, dtype=float)
+    R = np.array(node.placement.rotation, dtype=float)
     along = float(node.travel)
     if along:
         q = along * np.array([limits.lower[node.q], limits.upper[node.q]])

@@ -164,13 +164,8 @@ def curve_kernel() -> Kernel:
         K = D1 + D2 * x
         q = (D4.abs2() - K.abs2() - D3.abs2()) / 2
         root = casadi.sqrt(casadi.fmax(K.abs2() * D3.abs2() - q * q, 0)) * side
-        y = (
-            Complex(q, root)
-            * K
-            / _apart_from_zero(K.abs2())
-            * D3.conjugate()
-            * Complex(1 / D3.abs2())
-        )
+        along_K = Complex(q, root) * K / _apart_from_zero(K.abs2())
+        y = along_K * D3.conjugate() * Complex(1 / D3.abs2())
         z = -(K + D3 * y) * D4.conjugate() * Complex(1 / D4.abs2())
         b = [x - 1, y - 1, z - 1]
         # two rows give W and Z; the pair whose determinant is largest,

@@ -256,12 +256,8 @@ def _away(x: SX) -> SX:
 def _values(rows: SX, w: SX) -> SX:
     """Values (4) of the rows at w = (ax, ay, zx, zy)."""
     ax, ay, zx, zy = w[0], w[1], w[2], w[3]
-    return (
-        rows[:, 0] * (ax * zx + ay * zy)
-        + rows[:, 1] * (ay * zx - ax * zy)
-        + rows[:, 2:6] @ w
-        + rows[:, 6]
-    )
+    products = rows[:, 0] * (ax * zx + ay * zy) + rows[:, 1] * (ay * zx - ax * zy)
+    return products + rows[:, 2:6] @ w + rows[:, 6]
 
 
 def _slopes(rows: SX, w: SX) -> SX:

@@ -176,14 +176,10 @@ def _scan(n: int, with_poses: bool) -> Scan:
             projected, value, along = error.without_angle()
             rows, f = error.rows, error.f
             if with_poses:
-                first, second = (
-                    if_else(free > 0, projected, rows[0]),
-                    if_else(free > 0, 0.0, 1.0) * rows[1],
-                )
-                value_first, value_second = (
-                    if_else(free > 0, value, f[0]),
-                    if_else(free > 0, 0.0, f[1]),
-                )
+                first = if_else(free > 0, projected, rows[0])
+                second = if_else(free > 0, 0.0, 1.0) * rows[1]
+                value_first = if_else(free > 0, value, f[0])
+                value_second = if_else(free > 0, 0.0, f[1])
                 H = H + first @ first.T + second @ second.T
                 g = g + first * value_first + second * value_second
             else:

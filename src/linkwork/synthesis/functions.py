@@ -209,12 +209,8 @@ def _refined(
         by_psi = (_linear(phi, psi, phi0, psi0 + h, rows)[1] - f) / h
         J = np.stack([by_phi, by_psi], axis=-1)
         H = np.einsum("mji,mjk->mik", J, J)
-        H = (
-            H
-            + damping[:, None, None]
-            * np.eye(2)
-            * np.maximum(np.trace(H, axis1=1, axis2=2), 1e-12)[:, None, None]
-        )
+        scale = np.maximum(np.trace(H, axis1=1, axis2=2), 1e-12)[:, None, None]
+        H = H + damping[:, None, None] * np.eye(2) * scale
         step = -np.linalg.solve(H, np.einsum("mji,mj->mi", J, f)[..., None])[..., 0]
         trial = phi0 + step[:, 0], psi0 + step[:, 1]
         f_new = _linear(phi, psi, *trial, rows)[1]
@@ -255,14 +251,10 @@ def _rocker_pins(phi0: np.ndarray, psi0: np.ndarray, k: np.ndarray) -> tuple[np.
     with np.errstate(divide="ignore", invalid="ignore"):
         a, c = 1.0 / k[:, 0], 1.0 / k[:, 1]
         b2 = 1.0 + a**2 + c**2 - 2.0 * a * c * k[:, 2]
-    usable = (
-        np.isfinite(a)
-        & np.isfinite(c)
-        & (b2 > 1e-8)
-        & (np.abs(a) < LARGEST)
-        & (np.abs(c) < LARGEST)
-    )
-    usable &= (np.abs(a) > 1.0 / LARGEST) & (np.abs(c) > 1.0 / LARGEST)
+    usable = b2 > 1e-8
+    for length in (a, c):
+        size = np.abs(length)
+        usable &= np.isfinite(length) & (size < LARGEST) & (size > 1.0 / LARGEST)
     a, c, b, phi0, psi0 = (v[usable] for v in (a, c, np.sqrt(np.maximum(b2, 0.0)), phi0, psi0))
     B = a * np.exp(1j * phi0)
     phi = np.angle(B)[:, None]

@@ -109,10 +109,8 @@ def description(
         else:
             along = complex(linkage.at(edge.along)) - complex(linkage.at(edge.point))
             direction = [0.0, 0.0, 0.0]
-            direction[columns[0]], direction[columns[1]] = (
-                along.real / abs(along),
-                along.imag / abs(along),
-            )
+            direction[columns[0]] = along.real / abs(along)
+            direction[columns[1]] = along.imag / abs(along)
             kind = f"type: prismatic, axis: [{', '.join(map(repr, direction))}]"
         lines.append(
             f"  {edge.child}: {{{kind}, parent: {edge.parent}, child: {edge.child}, {place}}}"

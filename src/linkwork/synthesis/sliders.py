@@ -90,13 +90,8 @@ def sliders(task: PlanarTask, kind: str, choices: dict[str, Any], beta: Any) -> 
     along = D * direction.conj()[..., None]
     residual = np.abs(along.imag).max(axis=-1)
     far = np.abs(z)
-    valid = (
-        np.isfinite(z)
-        & (length > 1e-9)
-        & (far < 1e7)
-        & (residual <= 1e-9 * (1.0 + far))
-        & (reason == "")[..., None]
-    )
+    is_exact = residual <= 1e-9 * (1.0 + far)
+    valid = np.isfinite(z) & (length > 1e-9) & (far < 1e7) & is_exact & (reason == "")[..., None]
     at = origin[..., None] + z * size[..., None]
     parts = [at, at, direction, along.real * size[..., None, None], residual, valid]
     if not task.batch:

@@ -32,10 +32,8 @@ class PathCoefficients(Tabular, rows="m", within=1):
 
     def torque(self, speed: ArrayLike, acceleration: ArrayLike) -> np.ndarray:
         """Joint forces for sd and sdd (..., points)."""
-        sd, sdd = (
-            finite_doubles(speed, "torque: speed"),
-            finite_doubles(acceleration, "torque: acceleration"),
-        )
+        sd = finite_doubles(speed, "torque: speed")
+        sdd = finite_doubles(acceleration, "torque: acceleration")
         sd, sdd = sd[..., None], sdd[..., None]
         return self.m * sdd + self.c * sd**2 + self.d
 

@@ -220,10 +220,8 @@ def _kept(bounds: Bounds, s: np.ndarray, ends: tuple[float, float]) -> TimeLaw:
                 "more points"
             )
         # slower all over: forces beside the weight fall with x, which always fits
-        x, worst = (
-            x / worst,
-            1.0,
-        )
+        x = x / worst
+        worst = 1.0
     return _law(bounds, inside[0.5], s, x, max(worst, 1.0))
 
 

@@ -173,11 +173,9 @@ def _joined(parts: list[Path], widths: np.ndarray) -> Path:
             mine = which == k
             if mine.any():
                 values = part.curve(np.clip((s[mine] - ends[k]) / width, 0.0, 1.0))
-                q[mine], first[mine], second[mine] = (
-                    values[0],
-                    values[1] / width,
-                    values[2] / width**2,
-                )
+                q[mine] = values[0]
+                first[mine] = values[1] / width
+                second[mine] = values[2] / width**2
         return q, first, second
 
     inner = [

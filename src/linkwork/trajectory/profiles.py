@@ -180,10 +180,8 @@ def _polynomial(
     ):
         if limit is not None:
             most = _limit(who, name, limit, len(a))
-            shortest, limited = (
-                np.maximum(shortest, (peak * way / most) ** (1 / order)),
-                limited or np.isfinite(most).any(),
-            )
+            shortest = np.maximum(shortest, (peak * way / most) ** (1 / order))
+            limited = limited or np.isfinite(most).any()
     if duration is None and not limited:
         raise InvalidInput(f"{who}: neither limits nor a duration are given, expected one of them")
     free = np.flatnonzero((way > 0) & (shortest == 0))

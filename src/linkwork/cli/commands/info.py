@@ -64,16 +64,11 @@ def _facts(robot: lw.Robot, tick: Tick) -> dict[str, Any]:
             place | {k: np.asarray(x, dtype=float).tolist() for k, x in (bounds | most).items()}
         )
     known = not model.kinematic_only
-    bodies = [
-        {
-            "name": b.name,
-            "mass": float(b.mass_properties.mass),
-            "com": [float(x) for x in b.mass_properties.com],
-        }
-        if known
-        else {"name": b.name, "mass": None, "com": None}
-        for b in model.bodies
-    ]
+    bodies: list[dict[str, Any]] = []
+    for body in model.bodies:
+        mass = float(body.mass_properties.mass) if known else None
+        com = [float(x) for x in body.mass_properties.com] if known else None
+        bodies.append({"name": body.name, "mass": mass, "com": com})
     return {
         "name": robot.name,
         "nq": robot.nq,

@@ -41,8 +41,7 @@ def squared_distance(p: SX, columns: Sequence[SX]) -> SX:
 
 
 def nearest_point(p: SX, columns: Sequence[SX]) -> tuple[SX, SX, SX]:
-    """(squared distance of a point from the prism, zero inside; the nearest point; unit normal of
-    the top)."""
+    """(squared distance of a point from the prism, 0 inside; nearest point; top's normal)."""
     corners = [vector(columns[3 * k : 3 * k + 3]) for k in range(3)]
     up = cross(corners[1] - corners[0], corners[2] - corners[0])
     normal = up / fmax(sqrt(dot(up, up)), 1e-30)

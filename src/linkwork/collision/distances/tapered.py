@@ -95,11 +95,9 @@ def tapered_tapered(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
         way = second.center(this_t) - first.center(this_s)
         value = sqrt(dot(way, way)) - first.radius(this_s) - second.radius(this_t)
         better = value < best
-        best, s, t = (
-            if_else(better, value, best),
-            if_else(better, this_s, s),
-            if_else(better, this_t, t),
-        )
+        best = if_else(better, value, best)
+        s = if_else(better, this_s, s)
+        t = if_else(better, this_t, t)
     normal = between(first.u, second.u)
     return swept(first.center(s), second.center(t), first.radius(s), second.radius(t), normal)
 

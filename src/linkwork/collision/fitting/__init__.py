@@ -1,5 +1,4 @@
-"""Fitting: spheres, capsules and hulls around the shapes of a description, with the cover
-proved."""
+"""Fitting: spheres, capsules and hulls around described shapes, with the cover proved."""
 
 from __future__ import annotations
 

@@ -61,8 +61,7 @@ def capsule_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def tapered_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """(start, end, start radius, end radius) of a small hull of two balls that holds points
-    (n, 3)."""
+    """(start, end, start radius, end radius) of a small hull of balls around points (n, 3)."""
     corners, looked_at, frame = _corners(points)
 
     def size(x: np.ndarray) -> float:
@@ -144,8 +143,7 @@ def hull_corners(points: np.ndarray) -> np.ndarray:
 
 
 def _starts(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Segments along each principal axis, as long as the points are wide, less what the caps
-    add."""
+    """Segments along each principal axis, as long as the points are, less the caps."""
     middle = corners.mean(axis=0)
     _, axes = np.linalg.eigh(np.cov((corners - middle).T) if len(corners) > 1 else np.eye(3))
     segments = []

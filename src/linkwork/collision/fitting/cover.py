@@ -120,8 +120,7 @@ def _reach(corners: np.ndarray, centers: np.ndarray) -> np.ndarray:
 def _near_ones(
     centers: np.ndarray, radii: np.ndarray
 ) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
-    """(numbers of balls (m, k) that lie nearest to triangles (m, 3, 3), some of each size; how many
-    those are)."""
+    """(balls (m, k) nearest to triangles (m, 3, 3), some of each size; how many)."""
     from scipy.spatial import cKDTree
 
     sizes = np.floor(np.log2(np.maximum(radii, 1e-300)))

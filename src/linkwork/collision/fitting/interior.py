@@ -56,10 +56,8 @@ def _crossings(
     count = width[:, 0] * width[:, 1]
     row = np.repeat(np.arange(len(corners)), count)
     k = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    i, j = (
-        first[row, 0] + k // np.maximum(width[row, 1], 1),
-        first[row, 1] + k % np.maximum(width[row, 1], 1),
-    )
+    i = first[row, 0] + k // np.maximum(width[row, 1], 1)
+    j = first[row, 1] + k % np.maximum(width[row, 1], 1)
     a, b, c = (at[row, m] for m in range(3))
     p = np.stack([i, j], axis=1)
     weights = np.stack([_area(b, c, p), _area(c, a, p), _area(a, b, p)], axis=1)

@@ -23,10 +23,8 @@ from linkwork.errors import ComputationError, InvalidInput
 log = logging.getLogger("linkwork")
 
 # distance of points to cover, and of candidates, as shares of the tolerance
-_POINTS, _GRID = (
-    0.8,
-    0.5,
-)
+_POINTS = 0.8
+_GRID = 0.5
 _SLACK = 0.02  # of the tolerance, by which balls overlap
 _MOST_BALLS = 5000
 # share of the tolerance with which balls are chosen; the rest lets small triangles lie in one ball
@@ -115,10 +113,8 @@ def _chosen(
     holds = inside(points, centers, choice)
     missed = ~holds.any(axis=1)  # points that no candidate holds get one of their own
     if missed.any():
-        centers, depths = (
-            np.concatenate([centers, points[missed]]),
-            np.concatenate([depths, np.zeros(missed.sum())]),
-        )
+        centers = np.concatenate([centers, points[missed]])
+        depths = np.concatenate([depths, np.zeros(missed.sum())])
         choice = depths + _CHOICE * tolerance
         holds = inside(points, centers, choice)
     for resolution in _RESOLUTIONS:
@@ -138,12 +134,7 @@ def _chosen(
 def _refuse_too_many(corners: np.ndarray, tolerance: float, who: str) -> None:
     """A ball covers at most a disc of radius sqrt(2 d t + t^2) of a plane,
     and is no deeper than half the size."""
-    area = (
-        0.5
-        * np.linalg.norm(
-            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
-        ).sum()
-    )
+    area = _area(corners)
     size = float(np.ptp(corners.reshape(-1, 3), axis=0).max())
     least = area / (np.pi * (size * tolerance + tolerance**2))
     if least > _MOST_BALLS:
@@ -163,15 +154,9 @@ def _spacing(corners: np.ndarray, tolerance: float) -> float:
 
 
 def _points(corners: np.ndarray, tolerance: float) -> np.ndarray:
-    """Points of the surface to begin with, no two of them much nearer than a share of the
-    tolerance."""
+    """Points of the surface to begin with, a share of the tolerance apart from each other."""
     longest = _POINTS * tolerance
-    area = (
-        0.5
-        * np.linalg.norm(
-            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
-        ).sum()
-    )
+    area = _area(corners)
     longest = max(longest, np.sqrt(area / _MOST_POINTS))
     return _spread(pieces(corners, longest).reshape(-1, 3), 0.5 * longest)
 
@@ -201,3 +186,9 @@ def _not_superfluous(points: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray,
     if len(kept) > _MOST_CANDIDATES:
         kept = kept[:: -(-len(kept) // _MOST_CANDIDATES)]
     return points[kept], depth[kept]
+
+
+def _area(corners: np.ndarray) -> float:
+    """Of all triangles (n, 3, 3) together [m^2]."""
+    sides = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    return 0.5 * np.linalg.norm(np.cross(*sides), axis=1).sum()

@@ -15,10 +15,8 @@ from linkwork.errors import InvalidInput, NotPossible
 
 MOST_PIECES = 400_000  # that cuts may add to the triangles that came
 # triangles that are all measured: in all, of one size of a larger surface
-MOST_EXACT, FEW_EXACT = (
-    5000,
-    1000,
-)
+MOST_EXACT = 5000
+FEW_EXACT = 1000
 NEAR = 12  # triangles of one size that are measured, the nearest ones
 
 
@@ -77,8 +75,7 @@ def hull_triangles(points: np.ndarray) -> np.ndarray:
 
 
 def pieces(corners: np.ndarray, longest: float) -> np.ndarray:
-    """Triangles cut at their longest edge until no edge is longer than `longest`: the same
-    surface."""
+    """Triangles cut at their longest edge until none is longer than `longest`."""
     done = []
     rest = corners
     while len(rest):

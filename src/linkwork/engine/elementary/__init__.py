@@ -50,8 +50,7 @@ ALWAYS, SEVERAL, NEVER = math.inf, 12, 0
 
 
 class _Entry(NamedTuple):
-    """A formula; its number of arguments; how many of it at once are written in place, not called;
-    its results."""
+    """A formula; how many arguments it has; up to how many stand in place; its results."""
 
     formula: Formula
     arguments: int

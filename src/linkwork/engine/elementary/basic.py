@@ -1,5 +1,4 @@
-"""Functions of a few instructions: roots, absolute values, rounding, signs, extremes,
-remainders."""
+"""Functions of a few instructions: roots, absolutes, rounding, signs, extremes, remainders."""
 
 from __future__ import annotations
 
@@ -43,8 +42,7 @@ def fmax(x: Reals, y: Reals) -> Reals:
 
 
 def hypot(x: Reals, y: Reals) -> Guarded:
-    """sqrt(x^2 + y^2), directly where neither square leaves the normal numbers in a way that
-    counts."""
+    """sqrt(x^2 + y^2), directly where no square leaves the normal numbers by much."""
     x, y = abs(x), abs(y)
     larger = (y > x).choose(y, x)
     rare = larger.beyond(2.0**500) | y.beyond(2.0**500) | ((larger < 2.0**-500) & (larger > 0.0))

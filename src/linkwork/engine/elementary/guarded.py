@@ -119,11 +119,9 @@ def _unless(
     Leaves the builder in the block where both ways meet."""
     builder = rare.builder
     seldom = rare.any()
-    straight, detour, onward = (
-        builder.block,
-        builder.append_basic_block("rare"),
-        builder.append_basic_block("usual"),
-    )
+    straight = builder.block
+    detour = builder.append_basic_block("rare")
+    onward = builder.append_basic_block("usual")
     builder.cbranch(seldom, detour, onward).set_weights(SELDOM)
     builder.position_at_end(detour)
     others = instead()

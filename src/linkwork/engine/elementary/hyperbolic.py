@@ -32,8 +32,7 @@ def cosh(x: Reals) -> Guarded:
 
 
 def tanh(x: Reals) -> Reals:
-    """(e - 1) / (e + 1) with e = exp(2 |x|) = 2^k (1 + rise); from 20 on the quotient rounds to
-    1."""
+    """(e - 1) / (e + 1) with e = exp(2 |x|) = 2^k (1 + rise); from 20 on it rounds to 1."""
     size = abs(x)
     r, exponent = split((size > 20.0).choose(20.0, size) * 2.0, BIAS)
     power, p = (exponent << 52).reals(), rise(r)

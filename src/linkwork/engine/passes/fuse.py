@@ -65,11 +65,8 @@ def without_dead_code(program: Program) -> Program:
             needed.update(program.code[k].args)
     kept = sorted(needed)
     new = {old: k for k, old in enumerate(kept)}
-    code = tuple(
-        op
-        if (op := program.code[k]).name == "input"
-        else Operation(op.name, tuple([new[a] for a in op.args]), op.value)
-        for k in kept
-    )
+    moved = lambda op: Operation(op.name, tuple([new[a] for a in op.args]), op.value)
+    operations = [program.code[k] for k in kept]
+    code = tuple(op if op.name == "input" else moved(op) for op in operations)
     outputs = tuple(tuple(new.get(v, -1) for v in output) for output in program.outputs)
     return replace(program, code=code, outputs=outputs)

@@ -12,8 +12,7 @@ _DENOMINATOR = {"div": 1, "inv": 0}
 
 
 def with_shared_reciprocals(program: Program) -> Program:
-    """The same program with x/d and y/d written x*(1/d) and y*(1/d) wherever d divides twice or
-    more."""
+    """The same program with x/d and y/d written x*(1/d), y*(1/d) where d divides twice."""
     code = program.code
     divides = Counter(op.args[_DENOMINATOR[op.name]] for op in code if op.name in _DENOMINATOR)
     if max(divides.values(), default=0) < 2:

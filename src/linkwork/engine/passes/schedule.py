@@ -14,9 +14,8 @@ from linkwork.engine.program import Operation, Program
 from linkwork.engine.target import INSTRUCTIONS, SHORT, latency
 
 WORTH = 0.8  # a smaller gain in waiting is lost again
-LONG = (
-    1000  # operations above which memory counts for more than the time between a value and its use
-)
+LONG = 1000
+"""Operations above which memory counts for more than the time between a value and its use."""
 _GIVEN = ("input", "constant")
 
 

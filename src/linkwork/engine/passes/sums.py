@@ -1,5 +1,4 @@
-"""Sums (reassociation): additions in an order that lets every product of a sum become a fused
-multiply-add."""
+"""Sums (reassociation): additions in an order that makes products fused multiply-adds."""
 
 from __future__ import annotations
 

@@ -96,11 +96,9 @@ class Geom:
         words = self.words
         mass, density, has_mass = 0.0, WATER, False
         if not words.has_none_of(_WEIGHING):
-            mass, density, has_mass = (
-                words.number("mass", 0.0),
-                words.number("density", WATER),
-                words.has("mass"),
-            )
+            mass = words.number("mass", 0.0)
+            density = words.number("density", WATER)
+            has_mass = words.has("mass")
             if mass < 0.0 or density < 0.0:
                 raise words.error(
                     f"has mass {mass:g} and density {density:g}, expected numbers that are not "
@@ -201,13 +199,8 @@ class Geom:
         if self.is_fitted and not self._mesh_is_there():
             return None
         T, (a, b, c) = self.placed
-        size = (
-            (a,)
-            if self.kind == "sphere"
-            else (2 * a, 2 * b, 2 * c)
-            if self.kind == "box"
-            else (a, 2 * b)
-        )
+        sizes = {"sphere": (a,), "box": (2 * a, 2 * b, 2 * c)}
+        size = sizes.get(self.kind, (a, 2 * b))
         return Shape(self.kind, size, T, color, None, name)
 
     def _mesh_is_there(self) -> bool:

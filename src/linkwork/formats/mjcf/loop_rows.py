@@ -105,11 +105,9 @@ class LoopRows:
     def _mimics(self, model: Model) -> Iterator[str]:
         for joint in model.joints:
             if joint.mimic is not None:
-                leader, multiplier, offset = (
-                    joint.mimic.joint,
-                    joint.mimic.multiplier,
-                    joint.mimic.offset,
-                )
+                leader = joint.mimic.joint
+                multiplier = joint.mimic.multiplier
+                offset = joint.mimic.offset
                 name = self._names.free(f"{joint.name}_mimics_{leader}")
                 yield self._joint(name, joint.name, leader, multiplier, offset)
 

@@ -338,11 +338,8 @@ class _Reader:
         lifted = [body.name for body in saying if body.element.number("gravcomp", 0.0)]
         if lifted:
             self.passed.remark(f"gravity compensation of {listed(lifted, 4)} is left out")
-        if any(
-            option.number(word, 0.0)
-            for option in self.root.all("option")
-            for word in ("density", "viscosity")
-        ):
+        of_fluids, options = ("density", "viscosity"), self.root.all("option")
+        if any(option.number(word, 0.0) for option in options for word in of_fluids):
             self.passed.remark("forces of the fluid around are left out")
         plugins = [each for body in self.bodies for each in body.element.all("plugin")]
         if plugins or any(section.all("flex") for section in self.root.all("deformable")):

@@ -113,14 +113,11 @@ class Description:
             )
         again = Description("\n".join(lines), *self._arguments[1:])
         wanted = {**self.defaults, **values}
-        return (
-            again.text
-            if wanted.keys() == again.defaults.keys()
-            and all(
-                math.isclose(again.defaults[name], x, rel_tol=1e-15) for name, x in wanted.items()
-            )
-            else None
-        )
+        own = again.defaults
+        if wanted.keys() != own.keys():
+            return None
+        same = all(math.isclose(own[name], x, rel_tol=1e-15) for name, x in wanted.items())
+        return again.text if same else None
 
     @cached_property
     def defaults(self) -> Mapping[str, float]:

@@ -131,11 +131,9 @@ class _Composer:
         inside: Any = None
         key: str | None = None
         # asked often
-        get_event, scalar, mapping = (
-            self.loader.get_event,
-            yaml.ScalarEvent,
-            yaml.MappingStartEvent,
-        )
+        get_event = self.loader.get_event
+        scalar = yaml.ScalarEvent
+        mapping = yaml.MappingStartEvent
         while True:
             event = get_event()
             kind = type(event)

@@ -137,15 +137,9 @@ def read_configurations(build: Build, robot: Entry, scope: Scope) -> Configurati
                     f"{len(numbers)}"
                 )
                 build.reader.refuse(place, sentence)
-            values.append(
-                (
-                    label,
-                    tuple(
-                        scope.plain_number(x, _coordinate(joint.type, k))
-                        for k, x in enumerate(numbers)
-                    ),
-                )
-            )
+            kinds = [_coordinate(joint.type, k) for k in range(len(numbers))]
+            plain = map(scope.plain_number, numbers, kinds)
+            values.append((label, tuple(plain)))
         configurations.append((name, tuple(values)))
     return tuple(configurations)
 

@@ -31,18 +31,10 @@ class Shapes:
     def _shapes(self, element: Element) -> list[Shape]:
         geometry = element.needed("geometry")
         T, color = placement(element.only("pose")), self._color(element)
-        return [
-            Shape(
-                kind.tag,
-                _size(kind),
-                T,
-                color,
-                self._mesh(kind),
-                element.attributes.get("name") or None,
-            )
-            for kind in geometry
-            if kind.tag in ("box", "sphere", "cylinder", "capsule", "mesh")
-        ]
+        name = element.attributes.get("name") or None
+        known = ("box", "sphere", "cylinder", "capsule", "mesh")
+        kinds = [kind for kind in geometry if kind.tag in known]
+        return [Shape(k.tag, _size(k), T, color, self._mesh(k), name) for k in kinds]
 
     def _mesh(self, kind: Element) -> str | None:
         return self.meshes.find(kind.needed("uri").content.strip()) if kind.tag == "mesh" else None

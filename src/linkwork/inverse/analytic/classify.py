@@ -122,18 +122,8 @@ def _classified(subject: Subject, frame: str) -> Classification:
         return _result(subject.model.name, frame, names, None, point, "none", why, 0.0, others)
     others.pop(best.name, None)
     pose = None if best.position else best
-    return _result(
-        subject.model.name,
-        frame,
-        names,
-        pose,
-        point,
-        best.name,
-        best.title,
-        deviation,
-        others,
-        best,
-    )
+    family = best.name, best.title, deviation, others, best
+    return _result(subject.model.name, frame, names, pose, point, *family)
 
 
 def _result(

@@ -50,11 +50,9 @@ class Rows:
     @staticmethod
     def none(targets: int, slots: int, joints: int, distances: int) -> Rows:
         """No row yet."""
-        q, state, residual = (
-            np.zeros((targets, slots, joints)),
-            np.zeros((targets, slots)),
-            np.ones((targets, slots)),
-        )
+        q = np.zeros((targets, slots, joints))
+        state = np.zeros((targets, slots))
+        residual = np.ones((targets, slots))
         return Rows(q, state, residual, np.zeros((targets, distances)), np.zeros(targets))
 
     def part(self, where: slice) -> Rows:
@@ -341,11 +339,9 @@ def beside_singular(family: Family, rows: Rows, target: np.ndarray, i: int) -> N
         if len(new) and len(empty):
             labels = np.array(family.branches)
             slot = empty[np.argmin((labels[empty] != labels[slots[k]]).sum(axis=1))]
-            rows.q[i, slot], rows.state[i, slot], rows.residual[i, slot] = (
-                beside[new[0]],
-                ISOLATED + 4.0,
-                residual[new[0]],
-            )
+            rows.q[i, slot] = beside[new[0]]
+            rows.state[i, slot] = ISOLATED + 4.0
+            rows.residual[i, slot] = residual[new[0]]
             return
 
 

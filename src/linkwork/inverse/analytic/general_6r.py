@@ -206,13 +206,8 @@ def _rest(L: np.ndarray, left: np.ndarray, right: np.ndarray, theta: np.ndarray)
     y = (full[..., :, 1:] * full[..., :, :-1].conj()).sum((-1, -2))
     first, second = np.angle(x), np.angle(y)
     T = np.eye(4)
-    for k, angle in (
-        (0, first),
-        (1, second),
-        (2, theta[..., 2]),
-        (3, theta[..., 3]),
-        (4, theta[..., 4]),
-    ):
+    angles = first, second, theta[..., 2], theta[..., 3], theta[..., 4]
+    for k, angle in enumerate(angles):
         c, s = np.cos(angle), np.sin(angle)
         R = np.zeros((*angle.shape, 4, 4))
         R[..., 0, 0], R[..., 0, 1], R[..., 1, 0], R[..., 1, 1] = c, -s, s, c

@@ -176,10 +176,8 @@ class Asked(NamedTuple):
 
 
 class OffsetWrist(Family):
-    name, title = (
-        "offset_wrist",
-        "offset wrist: FANUC CRX type, axes 4-5 and 5-6 meet in two points",
-    )
+    name = "offset_wrist"
+    title = "offset wrist: FANUC CRX type, axes 4-5 and 5-6 meet in two points"
     axes, rank, geometry = 6, 21, Geometry(recognise, canonical, refused=_refused)
     slots = 2 * ROOTS
     size: Dimensions

@@ -211,10 +211,8 @@ class LockedEnd(Family):
         values = own_free(q0[..., self.held], len(target)) if free is None else free
         if self.inner.size.arm.case != "general":
             return over_free(self.kernel_of("closed_form_locked"), target, q0, values)
-        kernel, quartic = (
-            self.kernel_of("closed_form_locked_of_roots"),
-            self.kernel_of("quartic_of_locked_poses"),
-        )
+        kernel = self.kernel_of("closed_form_locked_of_roots")
+        quartic = self.kernel_of("quartic_of_locked_poses")
         return over_free(
             kernel, target, q0, values, lambda T, f: trigonometric_roots(quartic(T, f))
         )

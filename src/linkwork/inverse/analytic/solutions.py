@@ -158,10 +158,8 @@ class Solutions(Tabular):
             )
         q, source = [self.q[:0]], []
         for i, row in enumerate(self.q):
-            first, last = (
-                np.ceil((low - row - _ROUNDING) / _TURN),
-                np.floor((high - row + _ROUNDING) / _TURN),
-            )
+            first = np.ceil((low - row - _ROUNDING) / _TURN)
+            last = np.floor((high - row + _ROUNDING) / _TURN)
             choices = [
                 x + _TURN * np.arange(a, b + 1) for x, a, b in zip(row, first, last, strict=True)
             ]
@@ -173,10 +171,8 @@ class Solutions(Tabular):
 
     def limits(self, lower: ArrayLike, upper: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Limits (nq,) or one number for all, checked."""
-        low, high = (
-            as_doubles(lower, "solutions: lower limits"),
-            as_doubles(upper, "solutions: upper limits"),
-        )
+        low = as_doubles(lower, "solutions: lower limits")
+        high = as_doubles(upper, "solutions: upper limits")
         n = self.q.shape[-1]
         for name, x in (("lower", low), ("upper", high)):
             if x.shape not in ((), (n,)) or np.isnan(x).any():

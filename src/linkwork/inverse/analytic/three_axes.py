@@ -283,14 +283,8 @@ def _two_three_meet(arm: Arm, P: SX, seed: SX, margin: Margin) -> list[Candidate
     s, c = exact_sin(arm.alpha1), exact_cos(arm.alpha1)
     wx, wy, wz = arm.w
     gx, gy, gz = arm.a1, -s * arm.d2, c * arm.d2
-    C = (
-        casadi.sumsqr(P)
-        + gx * gx
-        + gy * gy
-        + gz * gz
-        - 2 * gz * P[2]
-        - (wx * wx + wy * wy + wz * wz)
-    )
+    wrist = wx * wx + wy * wy + wz * wz
+    C = casadi.sumsqr(P) + gx * gx + gy * gy + gz * gz - 2 * gz * P[2] - wrist
     first = circle(
         2 * (gx * P[0] + gy * P[1]), 2 * (gx * P[1] - gy * P[0]), C, seed[0], arm.scale**2, margin
     )

@@ -89,14 +89,9 @@ class Choice:
 def forward(arm: Arm, theta: Sequence[float]) -> np.ndarray:
     """T06 (4, 4) by (2)-(13)."""
     t1, t2, t3, t4, t5, t6 = theta
-    s1, c1, s5, c5, s6, c6 = (
-        math.sin(t1),
-        math.cos(t1),
-        math.sin(t5),
-        math.cos(t5),
-        math.sin(t6),
-        math.cos(t6),
-    )
+    s1, c1 = math.sin(t1), math.cos(t1)
+    s5, c5 = math.sin(t5), math.cos(t5)
+    s6, c6 = math.sin(t6), math.cos(t6)
     s2, c2, s23, c23 = math.sin(t2), math.cos(t2), math.sin(t2 + t3), math.cos(t2 + t3)
     s234, c234 = math.sin(t2 + t3 + t4), math.cos(t2 + t3 + t4)
     r13, r23, r33 = -c1 * c234 * s5 + s1 * c5, -s1 * c234 * s5 - c1 * c5, -s234 * s5
