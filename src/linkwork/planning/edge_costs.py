@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkwork import configurations, quantities
 from linkwork.arguments import choice
@@ -16,6 +15,8 @@ from linkwork.planning.sampling import whole_configurations
 from linkwork.planning.search import adjacency
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from linkwork.planning.kinematic_graph import KinematicGraph
 
 
