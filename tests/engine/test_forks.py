@@ -200,6 +200,27 @@ print(status, bool((kernel(np.ones(3)) == 2.0).all()), flush=True)
     assert run(code, "", tmp_path) == "0 True"
 
 
+def test_a_child_has_workers_of_its_own(tmp_path):
+    """Scans wait for those they hand work to: the parent's workers are not in the child. Where the
+    fork comes, they compile what they wait with, and log it: the parent goes on, too."""
+    code = """
+import faulthandler, os
+from linkwork.engine.workers import workers
+
+faulthandler.dump_traceback_later(600.0, exit=True)  # a parent that hangs
+
+def done():  # the wait only ends a hang
+    return all([lock.acquire(timeout=300) for lock in workers.hand_over(lambda: None, 2)])
+
+assert done()
+pid = os.fork()
+if not pid:
+    os._exit(0 if done() else 3)
+print(os.waitpid(pid, 0)[1], done(), flush=True)
+"""
+    assert run(code, "", tmp_path) == "0 True"
+
+
 def test_a_process_with_one_thread_takes_no_lock():
     from linkwork.engine import forks
 

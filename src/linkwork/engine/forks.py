@@ -5,11 +5,13 @@ What must not be cut in two (LLVM, the stock of buffers) has a lock that a fork 
 no other thread is inside at that moment; parent and child both give it back. CasADi's own locks
 follow in fork_mutexes.py. What a single object guards (a kernel that is compiled just then) gets a
 new lock in the child, where nobody will come back to open the old one. A process with one thread
-does nothing of this.
+does nothing of this. Who compiles also logs, so a fork has to take the lock of `logging` last: what
+was registered first is taken last, hence its import here.
 """
 
 from __future__ import annotations
 
+import logging  # noqa: F401 - forks take its lock, too: after ours, if it is registered before
 import os
 import sys
 import threading
