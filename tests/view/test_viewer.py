@@ -3,11 +3,14 @@ pictures move where the mathematics says."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import linkwork as lw
 from linkwork.collision import Box, Obstacles, save_obstacles
+from linkwork.view.handle_rate import INTERVAL
 from linkwork.view.saving import TALL
 from tests.view.pages import CHROMIUM, ViewerPage, bluish, drawn_pose, is_drawn_at, launched
 from tests.view.shaped import shaped_ur5e
@@ -399,6 +402,14 @@ def test_a_dragged_goal_is_planned_to(page):
     page.until(lambda: plan.law is not None, "no time law came")
     assert plan.answer.certified and len(plan.ghosts.q)
     page.keep("planning")
+
+
+def test_the_script_of_the_page_sends_handles_at_our_interval(page):
+    scripts = page.page.evaluate("() => [...document.scripts].map(s => s.textContent)")
+    senders = re.findall(
+        r"case.TransformControlsMessage.:\{let\{[^{}]*\}=[\w$]+\([\w$]+, ?(\d+)\)", "".join(scripts)
+    )
+    assert [int(interval) for interval in senders] == [INTERVAL]
 
 
 def test_a_click_on_a_vertex_shows_its_branches(page):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from linkwork.collision import Cloud, HalfSpace, HeightField, Obstacles
-from linkwork.view.postures import matrix, quaternions
+from linkwork.view.handles import Handles
+from linkwork.view.newest import Newest
+from linkwork.view.postures import quaternions
 from linkwork.view.shape_triangles import OBSTACLE, drawn, pose_of
 
 
@@ -16,38 +17,43 @@ class DraggedObstacles:
     """Obstacles of one stand. Solids are dragged by handles;
     clouds and ground are drawn where they are."""
 
-    def __init__(self, stand: Any, folder: str, moved: Callable[[], None]) -> None:
-        self.stand, self.folder, self.moved = stand, folder, moved
-        self.obstacles = Obstacles()
-        self.handles: dict[str, Any] = {}
+    def __init__(self, stand: Any, folder: str, newest: Newest) -> None:
+        self.stand, self.folder = stand, folder
+        self.handles = Handles(newest)
+        self._obstacles = Obstacles()
         self._still: list[Any] = []
         self._solids: dict[str, Any] = {}
+
+    @property
+    def obstacles(self) -> Obstacles:
+        """What stands around, where its handles are now."""
+        with self.stand.lock:
+            for name, T in self.handles.dragged():
+                self._obstacles = self._obstacles.moved(name, T)
+            return self._obstacles
 
     def show(self, obstacles: Obstacles) -> None:
         """Draw these in the place of those before."""
         self.clear()
-        self.obstacles = obstacles
+        self._obstacles = obstacles
         for shape in obstacles:
             self._draw(shape)
 
     def add(self, shape: Any) -> None:
         """One more."""
-        self.obstacles = self.obstacles.with_shapes(shape)
-        self._draw(self.obstacles.shapes[-1])
+        self._obstacles = self.obstacles.with_shapes(shape)
+        self._draw(self._obstacles.shapes[-1])
 
     def drag(self, name: str, position: np.ndarray, wxyz: np.ndarray) -> None:
         """One of them is elsewhere."""
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = matrix(wxyz), position
-        with self.stand.lock:
-            self.obstacles = self.obstacles.moved(name, T)
-        self.moved()
+        self.handles.drag(name, position, wxyz)
 
     def clear(self) -> None:
         """Take them away."""
-        for handle in (*self.handles.values(), *self._still):
+        self.handles.clear()
+        for handle in self._still:
             handle.remove()
-        self.handles, self._still, self._solids, self.obstacles = {}, [], {}, Obstacles()
+        self._still, self._solids, self._obstacles = [], {}, Obstacles()
 
     def colour(self, name: str, color: tuple[int, int, int] | None) -> None:
         """One of them in a colour, or in its own again; names of others are nothing here."""
@@ -88,8 +94,7 @@ class DraggedObstacles:
         gizmo = scene.add_transform_controls(
             root, scale=0.12 * self.stand.scene.size, position=T[:3, 3], wxyz=quaternions(T[:3, :3])
         )
-        vertices, faces = drawn(self.obstacles.moved(name, np.eye(4))[name])
+        vertices, faces = drawn(self._obstacles.moved(name, np.eye(4))[name])
         solid = scene.add_mesh_simple(f"{root}/solid", vertices, faces, color=OBSTACLE, opacity=0.8)
         self._solids[name] = solid
-        gizmo.on_update(lambda _: self.drag(name, np.array(gizmo.position), np.array(gizmo.wxyz)))
-        self.handles[name] = gizmo
+        self.handles.listen(name, gizmo)

@@ -7,12 +7,15 @@ from collections.abc import Callable
 
 
 class Newest:
-    """Many events come while one is worked on; the work is done once more for the last of them,
-    then `after`."""
+    """Many events come while one is worked on; the work is done once more for the last of them.
+    It reads what it works on itself, so nothing old waits in a queue.
+
+    `after` follows when nothing waits and no hand holds on (`held`)."""
 
     def __init__(self, work: Callable[[], None], after: Callable[[], None] | None = None) -> None:
         self._work, self._after = work, after
         self._busy, self._waiting = threading.Lock(), threading.Event()
+        self.held = False
 
     def __call__(self) -> None:
         self._waiting.set()
@@ -24,5 +27,5 @@ class Newest:
                 worked = True
             finally:
                 self._busy.release()
-        if worked and self._after is not None:
+        if worked and not self.held and self._after is not None:
             self._after()

@@ -1,13 +1,15 @@
-"""Page: viser's page as ours: its title, number boxes wide enough for what they hold.
+"""Page: viser's page as ours: its title, number boxes wide enough for what they hold,
+handles that tell often enough where they are.
 
-What is changed is what a person sees, not how it works: a page that a later viser writes otherwise
-stays as it is.
+A page that a later viser writes otherwise stays as it is.
 """
 
 from __future__ import annotations
 
 import gzip
 from typing import Any
+
+from linkwork.view.handle_rate import with_quick_handles
 
 TITLE = "linkwork"
 STYLE = """<style>
@@ -28,7 +30,7 @@ def dressed_response(response: Any) -> Any:
         return response
     packed = headers.get("Content-Encoding") == "gzip"
     html = (gzip.decompress(response.body) if packed else response.body).decode("utf-8")
-    body = dressed(html).encode("utf-8")
+    body = with_quick_handles(dressed(html)).encode("utf-8")
     response.body = gzip.compress(body, 1) if packed else body
     del headers["Content-Length"]
     headers["Content-Length"] = str(len(response.body))

@@ -13,10 +13,10 @@ from linkwork.collision import model as collision_model
 from linkwork.errors import LinkworkError
 from linkwork.planning import Plan, plan
 from linkwork.view.ghosts import Ghosts
+from linkwork.view.handles import Handles
 from linkwork.view.newest import Newest
 from linkwork.view.obstacle_page import ObstaclePage
 from linkwork.view.path_samples import along
-from linkwork.view.postures import matrix, quaternions
 
 FRAME = 1.0 / 30.0
 """Time of the search [s] while a person drags."""
@@ -48,10 +48,12 @@ class PlanPage(ObstaclePage):
         self.motion_clearance = math.nan  # of the law; NaN where it is not known
         self.milliseconds = 0.0
         self.start = self.goal = stand.scene.q
-        self.gizmos: dict[str, Any] = {}
         self.ghosts = Ghosts(stand.scene, opacity=0.25)
         self._line: Any = None
-        self._listen(Newest(self.follow, self.settled), "plan obstacle")
+        self.trouble = ""  # why what was dragged there cannot be planned
+        newest = Newest(self.follow, self.settled)
+        self.gizmos = Handles(newest)
+        self._listen(newest, "plan obstacle")
         self.ghosts_shown.on_update(lambda _: self._draw())
         self.here.on_click(lambda _: self.start_here())
         self.play.on_click(lambda _: self.play_it())
@@ -115,38 +117,25 @@ class PlanPage(ObstaclePage):
         self._newest()
 
     def drag(self, name: str, position: np.ndarray, wxyz: np.ndarray) -> None:
-        """The start or the goal is elsewhere: the posture nearest to the one before,
-        by inverse kinematics."""
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = matrix(wxyz), position
-        with self.stand.lock:
-            before = self.goal if name == "goal" else self.start
-            try:
-                result = self.robot.inverse_kinematics(T, self.stand.tip, q0=before)
-            except LinkworkError as error:
-                self.status.content = str(error)
-                return
-            if not bool(np.all(result.success)):
-                self.status.content = f"{name} not reached: {result.reason}"
-                return
-            q = np.asarray(result.q, dtype=float)
-            if name == "goal":
-                self.goal = q
-            else:
-                self.start = q
-        self._newest()
+        """The start or the goal is elsewhere."""
+        self.gizmos.drag(name, position, wxyz)
 
     def follow(self, time_limit: float = FRAME) -> None:
         """Plan, shorten, certify, draw."""
         with self.stand.lock:
             if self.model is None or not self.shown.value:
                 return
+            self.trouble = self._reach()
+            if self.trouble:
+                self._say()
+                return
             start, goal, around = self.start, self.goal, self.obstacles.obstacles
         clock = time.perf_counter()
         try:
             answer = plan(self.model, start, goal, around, time_limit=time_limit)
         except LinkworkError as error:
-            self.status.content = str(error)
+            self.trouble = str(error)
+            self._say()
             return
         self.milliseconds = 1e3 * (time.perf_counter() - clock)
         with self.stand.lock:
@@ -156,6 +145,24 @@ class PlanPage(ObstaclePage):
             self._draw()
             self._say()
 
+    def _reach(self) -> str:
+        """The postures of start and goal where they were dragged to, each the nearest to the one
+        before, by inverse kinematics; why not, where there is none."""
+        for name, T in self.gizmos.dragged():
+            before = self.goal if name == "goal" else self.start
+            try:
+                result = self.robot.inverse_kinematics(T, self.stand.tip, q0=before)
+            except LinkworkError as error:
+                return str(error)
+            if not bool(np.all(result.success)):
+                return f"{name} not reached: {result.reason}"
+            q = np.asarray(result.q, dtype=float)
+            if name == "goal":
+                self.goal = q
+            else:
+                self.start = q
+        return ""
+
     def settled(self) -> None:
         """The drag has ended: a patient search where there was no path,
         and the fastest motion along the path."""
@@ -163,6 +170,8 @@ class PlanPage(ObstaclePage):
             self.follow(PATIENT)
         answer = self.answer
         if answer is None or not answer.success or len(answer.path) < 2 or answer.length < 1e-9:
+            return
+        if self.law is not None:  # the hand has changed nothing that can be planned
             return
         try:
             law = answer.timed()
@@ -189,9 +198,10 @@ class PlanPage(ObstaclePage):
 
     def remove(self) -> None:
         """Take everything away that was drawn."""
-        for handle in (*self.gizmos.values(), *([self._line] if self._line is not None else [])):
-            handle.remove()
-        self.gizmos, self._line, self.answer, self.law = {}, None, None, None
+        self.gizmos.clear()
+        if self._line is not None:
+            self._line.remove()
+        self._line, self.answer, self.law, self.trouble = None, None, None, ""
         self.ghosts.hide()
         self.obstacles.clear()
         self.play.disabled, self.chart_folder.visible = True, False
@@ -202,17 +212,12 @@ class PlanPage(ObstaclePage):
         gizmo = self.server.scene.add_transform_controls(
             path, scale=size * self.stand.scene.size, line_width=3.0
         )
-        self.gizmos[name] = gizmo
+        self.gizmos.listen(name, gizmo)
         self._put(name, self.goal if name == "goal" else self.start)
-        gizmo.on_update(lambda _: self.drag(name, np.array(gizmo.position), np.array(gizmo.wxyz)))
 
     def _put(self, name: str, q: np.ndarray) -> None:
         if name in self.gizmos:
-            pose = self.robot.pose(q, self.stand.tip)
-            self.gizmos[name].position, self.gizmos[name].wxyz = (
-                pose[:3, 3],
-                quaternions(pose[:3, :3]),
-            )
+            self.gizmos.put(name, self.robot.pose(q, self.stand.tip))
 
     def _draw(self) -> None:
         answer = self.answer
@@ -228,6 +233,9 @@ class PlanPage(ObstaclePage):
         )
 
     def _say(self) -> None:
+        if self.trouble:
+            self.status.content = self.trouble
+            return
         answer = self.answer
         if answer is None:
             return

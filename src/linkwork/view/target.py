@@ -3,13 +3,13 @@ and every other solution is a ghost."""
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from linkwork.errors import LinkworkError
 from linkwork.view.ghosts import Ghosts
+from linkwork.view.newest import Newest
 from linkwork.view.postures import matrix, quaternions
 
 
@@ -30,7 +30,7 @@ class Target:
         self.gizmo: Any = None
         self._about = ""
         self.ghosts = Ghosts(self.scene)
-        self._busy, self._waiting = threading.Lock(), threading.Event()
+        self._newest = Newest(self._follow_gizmo)
         for control in (self.shown, self.frame, self.all_solutions):
             control.on_update(lambda _: self._chosen())
 
@@ -104,12 +104,8 @@ class Target:
         return trouble or self._about
 
     def _dragged(self) -> None:
-        """Many events come while one is solved: only the newest counts."""
         self.stand.viewer.playing.value = False
-        self._waiting.set()
-        while self._waiting.is_set() and self._busy.acquire(blocking=False):
-            try:
-                self._waiting.clear()
-                self.follow(np.array(self.gizmo.position), np.array(self.gizmo.wxyz))
-            finally:
-                self._busy.release()
+        self._newest()
+
+    def _follow_gizmo(self) -> None:
+        self.follow(np.array(self.gizmo.position), np.array(self.gizmo.wxyz))
