@@ -27,6 +27,7 @@ from linkwork.errors import InvalidInput, LinkworkError
 from linkwork.interrupts import heard
 
 Kind = TypeVar("Kind", bound=type)
+Method = TypeVar("Method", bound=Callable[..., Any])
 Flags = tuple[tuple[str, int], ...]
 """(name, place among the arguments) of parameters;
 one that has no place stands behind all that can come."""
@@ -156,6 +157,13 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
 
     setattr(guarded, MARK, True)
     return guarded
+
+
+def without_door(function: Method) -> Method:
+    """A method that takes no arguments and no time, asked inside others many times: nothing could
+    be said of its arguments."""
+    setattr(function, MARK, True)
+    return function
 
 
 def direct_door(function: Callable[..., Any], who: str) -> Callable[..., Any]:

@@ -22,9 +22,7 @@ def shapes() -> list:
 
 def rows_of(packer: Packer, obstacles: Obstacles) -> tuple[bytes, list]:
     scene = packer.scene(obstacles)
-    starts = [
-        tuple(np.subtract(scene.packed.words[k : k + 3], scene.packed.words[0])) for k in (0, 4, 12)
-    ]
+    starts = [tuple(np.subtract(scene.words[k : k + 3], scene.words[0])) for k in (0, 4, 12)]
     assert starts[0] == (0, scene.places["margins"][1], 0)
     return scene.data, [scene.keys, scene.extent, scene.places]
 
@@ -50,7 +48,7 @@ def test_what_is_moved_is_packed_as_if_it_were_new() -> None:
         assert (data, told) == (fresh, expected)
         assert before is not None and packer._last is not before
         # the cloud was not clustered again
-        assert packer._last.packed.kept[2] is before.packed.kept[2]
+        assert packer._last.fields is before.fields
 
 
 def test_obstacles_that_live_on_keep_their_rows() -> None:

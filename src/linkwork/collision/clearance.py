@@ -343,10 +343,10 @@ def clearance(
     return _named(_with_rest(subject, answer, q, rest) if rest else answer)
 
 
-def of_one(
-    results: Sequence[np.ndarray], bodies: tuple[str, ...], others: tuple[str, ...]
-) -> Clearance:
+def of_one(tables: RobotTables, obstacles: Any, results: Sequence[np.ndarray]) -> Clearance:
     """The answer of the kernel's results for one configuration."""
+    bodies = tables.bodies
+    others = (*bodies, *tables.names(obstacles))
     distance, *indices = map(float, results[:4])
     body, other_body, obstacle = map(int, indices)
     point, other_point, normal, slope = results[4:]

@@ -18,6 +18,7 @@ from linkwork.model.placement import Placement
 
 Obstacle: TypeAlias = Shape | Cloud | HeightField
 OBSTACLES = (*SHAPES, Cloud, HeightField)
+_POSITION = [float, float, float]
 
 
 @dataclass(frozen=True, init=False)
@@ -100,6 +101,8 @@ class Obstacles:
 
 def put(shape: Obstacle, pose: Pose, name: str) -> Any:
     """A shape at another pose; a position alone keeps its direction."""
+    if type(pose) in (tuple, list) and [*map(type, pose)] == _POSITION:
+        return _shifted(shape, pose, name)  # dragged: an array would take longer than the rest
     if not isinstance(pose, Placement):
         pose = as_doubles(pose, f'moved: "{name}": pose')
         if pose.shape == (3,):

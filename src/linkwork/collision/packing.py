@@ -13,6 +13,8 @@ import struct
 import weakref
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import compress
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -75,11 +77,21 @@ class PackedScene:
     rows     of each shape, None where it is none of a table;  keys: those of each kind in their
              order
     data     all rows in doubles and then in floats;  places: where each kind begins in either
-    packed   what kernels take;  block: the same for calls of one sample
-    groups   (first, count) of the groups of each cloud and height field, by its number
+    words    where machine code finds them;  block: the same for calls of one sample
+    fields   tables of clouds and height fields;  groups: (first, count) of the groups of each, by
+             its number
     """
 
-    __slots__ = ("block", "data", "extent", "groups", "keys", "packed", "places", "rows", "shapes")
+    __slots__ = (
+        *("_packed", "block", "data", "extent", "fields", "groups"),
+        *("keys", "places", "rows", "shapes", "words"),
+    )
+    data: bytes
+    places: dict[str, tuple[int, int]]
+    words: np.ndarray
+    block: np.ndarray
+    fields: Packed
+    groups: Ranges
 
     def __init__(
         self,
@@ -89,11 +101,13 @@ class PackedScene:
     ) -> None:
         self.shapes, self.rows, self.keys = shapes, rows, keys
         self.extent = 0.0
-        self.data: bytes = b""
-        self.places: dict[str, tuple[int, int]] = {}
-        self.packed: Packed
-        self.block: np.ndarray
-        self.groups: Ranges = {}
+        self._packed: Packed | None = None
+
+    def packed(self, robot: Packed) -> Packed:
+        """What kernels take, made when a batch asks for it."""
+        if self._packed is None:
+            self._packed = Packed.at(self.words, (self.data, robot, self.fields))
+        return self._packed
 
 
 class Packer:
@@ -126,6 +140,10 @@ class Packer:
         forget = self._scenes.pop
         self._scenes[where] = (weakref.ref(obstacles, lambda _: forget(where, None)), scene)
         return scene
+
+    def packed(self, obstacles: Any) -> Packed:
+        """Their scene as kernels take it."""
+        return self.scene(obstacles).packed(self.robot)
 
     def _packed(self, shapes: tuple[Any, ...]) -> PackedScene:
         """Everything anew."""
@@ -164,19 +182,17 @@ class Packer:
         for kind in OBSTACLE_KINDS:
             in_doubles, in_floats = scene.places[kind]
             words += (first + in_doubles, first + in_floats, first, len(keys[kind]))
-        fields, scene.groups = self._field_tables(shapes)
-        return self._finished(scene, np.array((*words, *fields.words), dtype=np.int64), fields)
+        scene.fields, scene.groups = self._field_tables(shapes)
+        scene.words = np.array((*words, *scene.fields.words), dtype=np.int64)
+        scene.block = scene.words.view(np.float64)
+        return scene
 
     def _moved(self, shapes: tuple[Any, ...]) -> PackedScene | None:
         """The last scene with the few shapes that are others now; None where more is another."""
         last = self._last
         if last is None or len(last.shapes) != len(shapes):
             return None
-        others = [
-            k
-            for k, (old, new) in enumerate(zip(last.shapes, shapes, strict=True))
-            if old is not new
-        ]
+        others = list(compress(range(len(shapes)), map(is_not, last.shapes, shapes)))
         if len(others) > FEW:
             return None
         rows = last.rows.copy()
@@ -193,14 +209,11 @@ class Packer:
         if scene.extent != last.extent:
             margin = self._margin(scene.extent)
             _NARROW.pack_into(data, last.places["margins"][1], margin, self.largest, *self.base)
-        scene.data, scene.places, scene.groups = bytes(data), last.places, last.groups
-        words = self._own * (_address(scene.data) - _address(last.data))
-        words += last.packed.numbers
-        return self._finished(scene, words, last.packed.kept[2])
-
-    def _finished(self, scene: PackedScene, words: np.ndarray, fields: Packed) -> PackedScene:
-        scene.packed = Packed.at(words, (scene.data, self.robot, fields))
-        scene.block = words.view(np.float64)
+        scene.data, scene.places = bytes(data), last.places
+        scene.fields, scene.groups = last.fields, last.groups
+        scene.words = self._own * (_address(scene.data) - _address(last.data))
+        scene.words += last.words
+        scene.block = scene.words.view(np.float64)
         return scene
 
     def _margin(self, extent: float) -> float:

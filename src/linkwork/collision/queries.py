@@ -44,13 +44,11 @@ Values = Mapping[str, Any] | None
 
 class _One(NamedTuple):
     """How one configuration is asked: call(q, block) where there are no pairs for coal and nothing
-    is live; None: the long way. `parts` and `others` are the names that answers count."""
+    is live; None: the long way."""
 
     obstacles: Around
     call: Callable[..., Any] | None = None
     block: Any = None
-    parts: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
 
 
 _KERNELS = {"collides": checker.kernel_of, "clearance": clearance.kernel_of}
@@ -110,7 +108,7 @@ class Queries:
         if type(q) is np.ndarray and q.ndim == 1 and variables is None and out is None:
             one = self._one("clearance", obstacles)
             if one.call is not None:
-                return clearance.of_one(one.call(q, one.block), one.parts, one.others)
+                return clearance.of_one(self.tables, obstacles, one.call(q, one.block))
         around = _obstacles(obstacles)
         rest = self._rest(around, "clearance")
         nearest = clearance.clearance(self.tables, q, around, variables, rest)
@@ -256,9 +254,8 @@ class Queries:
         kernels, tables = self._kernels, self.tables
         if ("call", question) not in kernels:
             kernels["call", question] = self._call(_KERNELS[question](tables))
-        call, block = kernels["call", question], tables.packer.scene(obstacles).block
-        others = (*tables.bodies, *(obstacles.names if obstacles is not None else ()))
-        return _One(obstacles, call, block, tables.bodies, others)
+        block = tables.packer.scene(obstacles).block
+        return _One(obstacles, kernels["call", question], block)
 
     def _call(self, kernel: StagedKernel) -> Callable[..., Any]:
         """The quickest way for one configuration, by machine code alone."""

@@ -28,6 +28,7 @@ from linkwork.collision.shape_values import (
     settle,
     shifted_point,
 )
+from linkwork.doors import without_door
 from linkwork.errors import InvalidInput
 from linkwork.formats.mesh_file import read_mesh
 from linkwork.model.number import Vector
@@ -87,6 +88,7 @@ class Sphere(_Plain):
             radius=length(self.radius, "Sphere: radius"),
         )
 
+    @without_door
     def numbers(self) -> list[float]:
         return [*self.center, self.radius]
 
@@ -99,6 +101,7 @@ class Sphere(_Plain):
     def grown(self, by: float) -> Sphere:
         return replace(self, radius=grown_length(self.radius, by, "Sphere"))
 
+    @without_door
     def ball(self) -> tuple[Vector, float]:
         return self.center, self.radius
 
@@ -117,12 +120,14 @@ class Capsule(_Ended):
     def __post_init__(self) -> None:
         self._set_ends("Capsule", radius=self.radius)
 
+    @without_door
     def numbers(self) -> list[float]:
         return [*self.start, *self.end, self.radius]
 
     def grown(self, by: float) -> Capsule:
         return replace(self, radius=grown_length(self.radius, by, "Capsule"))
 
+    @without_door
     def ball(self) -> tuple[Vector, float]:
         return middle(self.start, self.end), 0.5 * math.dist(self.start, self.end) + self.radius
 
@@ -141,6 +146,7 @@ class TaperedCapsule(_Ended):
     def __post_init__(self) -> None:
         self._set_ends("TaperedCapsule", start_radius=self.start_radius, end_radius=self.end_radius)
 
+    @without_door
     def numbers(self) -> list[float]:
         return [*self.start, *self.end, self.start_radius, self.end_radius]
 
@@ -151,6 +157,7 @@ class TaperedCapsule(_Ended):
         )
         return replace(self, start_radius=start, end_radius=end)
 
+    @without_door
     def ball(self) -> tuple[Vector, float]:
         half = 0.5 * math.dist(self.start, self.end)
         return middle(self.start, self.end), half + max(self.start_radius, self.end_radius)
@@ -171,6 +178,7 @@ class Box(_Plain):
             raise InvalidInput(f"Box: size is {list(size)}, expected no negative length")
         settle(self, size=size, pose=placed(self.pose, "Box"))
 
+    @without_door
     def numbers(self) -> list[float]:
         (a, b, c), (d, e, f), (g, h, i) = self.pose.rotation
         x, y, z = self.size
@@ -186,6 +194,7 @@ class Box(_Plain):
         x, y, z = (grown_length(side, 2.0 * by, "Box") for side in self.size)
         return replace(self, size=(x, y, z))
 
+    @without_door
     def ball(self) -> tuple[Vector, float]:
         return self.pose.position, 0.5 * math.hypot(*self.size)
 
@@ -209,6 +218,7 @@ class HalfSpace(_Plain):
             self, normal=tuple((n / size).tolist()), offset=number(self.offset, "HalfSpace: offset")
         )
 
+    @without_door
     def numbers(self) -> list[float]:
         return [*self.normal, self.offset]
 
@@ -223,6 +233,7 @@ class HalfSpace(_Plain):
     def grown(self, by: float) -> HalfSpace:
         return replace(self, offset=self.offset + by)
 
+    @without_door
     def ball(self) -> tuple[Vector, float]:
         x, y, z = (self.offset * n for n in self.normal)
         return (x, y, z), math.inf
@@ -249,6 +260,7 @@ class Cylinder(_Plain):
         x, y, z = (row[2] for row in self.pose.rotation)
         return x, y, z
 
+    @without_door
     def numbers(self) -> list[float]:
         return [*self.pose.position, *self.axis, self.radius, 0.5 * self.length]
 
@@ -263,6 +275,7 @@ class Cylinder(_Plain):
         height = grown_length(self.length, 2.0 * by, "Cylinder")
         return replace(self, radius=radius, length=height)
 
+    @without_door
     def ball(self) -> tuple[Vector, float]:
         return self.pose.position, math.hypot(self.radius, 0.5 * self.length)
 

@@ -207,7 +207,7 @@ class RobotTables:
 
     def names(self, obstacles: Any) -> tuple[str, ...]:
         """Names of the obstacles in the order that the kernels count them."""
-        return () if obstacles is None else tuple(str(shape.name) for shape in obstacles)
+        return () if obstacles is None else obstacles.names
 
     def obstacle_rows(self, obstacles: Any) -> list[tuple[str, str, int, int]]:
         """(name, kind, first row, count of rows) of each obstacle,
@@ -228,7 +228,7 @@ class RobotTables:
     def pack(self, obstacles: Any) -> Packed:
         """The tables for these obstacles (anything with shapes in world axes),
         kept as long as they live."""
-        return self.packer.scene(obstacles).packed
+        return self.packer.packed(obstacles)
 
     @cached_property
     def packer(self) -> Packer:
