@@ -64,7 +64,7 @@ def smooth(
     rounding: float = 0.5,
     certify: bool = True,
 ) -> Path:
-    """A curve of continuous direction along a free path (m, nq), by parabolas: blends.py."""
+    """A curve with continuous direction along a free path (m, nq); see blends.py."""
     rows, around = free_path(model, path, obstacles, "smooth", 1.0 / 32.0)
     return blended(model, rows, around, rounding, certify).path
 
