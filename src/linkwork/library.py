@@ -310,10 +310,10 @@ def _path_of(name: str | Path) -> Path:
         )
     known = [*_built_in(), *installed_names()]
     near = did_you_mean(str(name), known)
-    told, file = f'there is no robot "{name}"', f"a file ends in {endings}"
+    told, files = f'there is no robot "{name}"', f"a file ends in {endings}"
     if near:
-        raise UnknownName(f"{told}{near} Built in: lw.robots(); {file}")
-    raise UnknownName(f"{told}; built in: {', '.join(_built_in())}; {file}{_more()}")
+        raise UnknownName(f"{told}{near} Built in: lw.robots(); {files}")
+    raise UnknownName(f"{told}; built in: {', '.join(_built_in())}; {files}{_more()}")
 
 
 def _more() -> str:

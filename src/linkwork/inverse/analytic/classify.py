@@ -122,8 +122,8 @@ def _classified(subject: Subject, frame: str) -> Classification:
         return _result(subject.model.name, frame, names, None, point, "none", why, 0.0, others)
     others.pop(best.name, None)
     pose = None if best.position else best
-    family = best.name, best.title, deviation, others, best
-    return _result(subject.model.name, frame, names, pose, point, *family)
+    verdict = best.name, best.title, deviation, others, best
+    return _result(subject.model.name, frame, names, pose, point, *verdict)
 
 
 def _result(
