@@ -430,7 +430,8 @@ def _draw_clearance(figure: Any) -> None:
     s = np.linspace(0.0, 1.0, 120, endpoint=False)
     poses, points = np.array([circle(x) for x in s]), human_points(s)
     angles = _nearest_angles(elbow, poses, points)
-    up, away = (least_clearances(elbow, poses, angle, points) for angle in (0.0, angles))
+    up = least_clearances(elbow, poses, 0.0, points)
+    away = least_clearances(elbow, poses, angles, points)
     rows = [
         ("least clearance", "m", {"elbow up": up, "making way": away}),
         ("arm angle", "rad", {"nearest free angle": angles}),
