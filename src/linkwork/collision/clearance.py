@@ -351,7 +351,7 @@ def of_one(tables: RobotTables, obstacles: Any, results: Sequence[np.ndarray]) -
     body, other_body, obstacle = map(int, indices)
     point, other_point, normal, slope = results[4:]
     if body < 0:
-        names = None, None
+        names: tuple[str | None, str | None] = (None, None)
     else:
         names = bodies[body], others[other_body if other_body >= 0 else obstacle + len(bodies)]
     if distance >= FAR:

@@ -101,8 +101,9 @@ class Obstacles:
 
 def put(shape: Obstacle, pose: Pose, name: str) -> Any:
     """A shape at another pose; a position alone keeps its direction."""
-    if type(pose) in (tuple, list) and [*map(type, pose)] == _POSITION:
-        return _shifted(shape, pose, name)  # dragged: an array would take longer than the rest
+    if isinstance(pose, tuple | list) and [*map(type, pose)] == _POSITION:
+        position: Any = pose  # dragged: an array would take longer than the rest
+        return _shifted(shape, position, name)
     if not isinstance(pose, Placement):
         pose = as_doubles(pose, f'moved: "{name}": pose')
         if pose.shape == (3,):

@@ -248,8 +248,9 @@ class Queries:
         return one
 
     def _made_one(self, question: str, obstacles: Around) -> _One:
-        packable = obstacles is None or type(obstacles) is Obstacles
-        if not packable or self.subject.live or self._rest(obstacles, question):
+        if obstacles is not None and type(obstacles) is not Obstacles:
+            return _One(obstacles)
+        if self.subject.live or self._rest(obstacles, question):
             return _One(obstacles)
         kernels, tables = self._kernels, self.tables
         if ("call", question) not in kernels:

@@ -4,6 +4,7 @@ so that recursions meet more zeros."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -72,9 +73,8 @@ def regrouped(tree: Tree) -> Tree:
                     p = np.zeros(3)  # moments of inertia without mass: the point does not matter
                 matter[node.parent] = matter[node.parent] + shifted.moved(R, p)
         m = matter[i]
-        nodes[i] = replace(
-            node, regrouped=(m.m, tuple(m.h.tolist()), tuple(map(tuple, m.J.tolist())))
-        )  # type: ignore[arg-type]
+        numbers: Any = m.m, tuple(m.h.tolist()), tuple(map(tuple, m.J.tolist()))
+        nodes[i] = replace(node, regrouped=numbers)
     bodies, frames = _kept_in_place(tree.bodies, shifts), _kept_in_place(tree.frames, shifts)
     return replace(tree, nodes=tuple(nodes), bodies=bodies, frames=frames)
 
