@@ -166,6 +166,13 @@ class Family(Keeper):
     branches: ClassVar[tuple[tuple[int, ...], ...] | None] = None
     branch_names: ClassVar[tuple[str, ...]] = ()
 
+    @cached_property
+    def branch_rows(self) -> np.ndarray:
+        """`branches` as an array (slots, signs) that nobody writes to."""
+        rows = np.array(self.branches, dtype=np.int8)
+        rows.flags.writeable = False
+        return rows
+
     @classmethod
     def ways(cls) -> tuple[Callable[[Subject, Chain], tuple[float, Family | str]], ...]:
         """How it may be recognised: (subject, chain) -> how far the axes are off,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations
-from linkwork.arguments import as_doubles, finite
+from linkwork.arguments import are_finite, as_doubles, finite
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.analytic.classify import Classification, classified
 from linkwork.inverse.analytic.family import Family, Rows, beside_singular, merge
@@ -130,7 +130,7 @@ def _door(
             f"{WHO}: target has shape {goal.shape}, expected (..., 4, 4) or positions (..., 3)"
         )
     family = solver(subject, frame, position=not pose)
-    if not np.isfinite(goal).all():
+    if not are_finite(goal):
         where = tuple(np.argwhere(~np.isfinite(goal))[0])
         raise InvalidInput(
             f"{WHO}: target[{', '.join(map(str, where))}] is {goal[where]}, expected finite numbers"
@@ -184,7 +184,7 @@ def _solutions(
     valid = rows.state > 0
     branch = None
     if family.branches is not None:
-        branch = np.array(family.branches, dtype=np.int8)
+        branch = family.branch_rows
         branch = branch if m == family.slots else np.tile(branch, (m // family.slots, 1))
     values = None if free is None else np.repeat(free, family.slots)
     details: dict[str, Any] = {
@@ -196,7 +196,7 @@ def _solutions(
         "scanned": scanned,
     }
     if not batch:
-        where = np.flatnonzero(valid)
+        where = valid[0].nonzero()[0]
         return Solutions(
             q=_whole(subject, family, rows.q[0].take(where, axis=0)),
             residual=rows.residual[0].take(where),
