@@ -30,6 +30,39 @@ class Longer(Quick):
     more: int = 7
 
 
+@quickly_made
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """Without slots, and looked at when it is made."""
+
+    name: str
+    size: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.size < 0.0:
+            raise ValueError(self.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class LongerChecked(Checked):
+    more: int = 7
+
+
+def test_a_value_without_slots_is_frozen_and_looked_at():
+    value = Checked("a", 2.0)
+    assert dataclasses.asdict(value) == vars(value) == {"name": "a", "size": 2.0}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        value.size = 3.0
+    assert dataclasses.replace(value, size=4.0) == Checked("a", 4.0)
+    assert pickle.loads(pickle.dumps(value)) == copy.copy(value) == value
+    assert dataclasses.astuple(LongerChecked("a", more=9)) == ("a", 1.0, 9)
+    for kind in (Checked, LongerChecked):
+        with pytest.raises(ValueError, match="a"):
+            kind("a", size=-1.0)
+        with pytest.raises(TypeError):
+            kind("a", width=1.0)
+
+
 def test_a_value_has_the_fields_of_the_plain_one():
     for values in (("a",), ("a", 2.0), ("a", 2.0, ("b",))):
         assert dataclasses.astuple(Quick(*values)) == dataclasses.astuple(Plain(*values))

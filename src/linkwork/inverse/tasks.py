@@ -20,6 +20,7 @@ from casadi import DM, SX
 from linkwork import configurations, quantities
 from linkwork.arguments import as_doubles, finite, finite_doubles, mapping
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.model.quickly_made import quickly_made
 from linkwork.model.tree import Tree
 from linkwork.recursions.jacobians import jacobian
 from linkwork.recursions.poses import frame_pose
@@ -88,6 +89,7 @@ class _PoseTask:
         return _two_costs(f'task of frame "{self.frame}"', self.position_cost, self.rotation_cost)
 
 
+@quickly_made
 @dataclass(frozen=True, eq=False)
 class FrameTask(_PoseTask):
     """A frame at a pose of the world: target (4, 4)."""
@@ -117,6 +119,7 @@ class FrameTask(_PoseTask):
         return casadi.vertcat(p_d - p, rotation_vector(R_d @ R.T)), J @ scene.G
 
 
+@quickly_made
 @dataclass(frozen=True, eq=False)
 class RelativeFrameTask(_PoseTask):
     """A frame at a pose seen from another frame: target (4, 4) = T_root_frame."""
