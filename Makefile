@@ -1,6 +1,7 @@
 # Needs python3 (3.11 or newer) with venv and pip, and make. Everything else is installed into .venv.
 PYTHON ?= python3
-WORKERS ?= 2
+# One more than two cores: who tests a page waits for the frames of a browser.
+WORKERS ?= 3
 BIN := .venv/bin
 
 export PYTHONNOUSERSITE := 1
