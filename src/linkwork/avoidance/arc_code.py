@@ -162,10 +162,8 @@ def write_segment_arcs(module: ir.Module, add: ir.Function) -> ir.Function:
         a, w, ga, da, gb, db = (r.number(cell_at[c]) for c in range(CELL))
         curved = r.number(R * w)
         r.skip(r.choose(ga > gb, ga, gb) + curved * w * 0.125 <= 0.0)
-        down, up = (
-            r.choose(da < 0.0, 0.0 - da, r.number(0.0)),
-            r.choose(db > 0.0, db, r.number(0.0)),
-        )
+        down = r.choose(da < 0.0, 0.0 - da, r.number(0.0))
+        up = r.choose(db > 0.0, db, r.number(0.0))
         one, other = ga - w * down, gb - w * up
         r.skip(r.choose(one > other, one, other) - curved * w * 0.5 > 0.0)
         rises = gb > 0.0

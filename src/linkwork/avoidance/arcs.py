@@ -118,10 +118,8 @@ def nearest_of(forbidden: np.ndarray, goal: float, keep: float | None) -> float:
         return wrapped_one(_pushed(arcs, goal))
     inside = _pushed(arcs, keep)
     # The free arc around `inside`: from the last end before it to the first start after it.
-    below, above = (
-        -min(_ahead(inside - end) for _, end in arcs),
-        min(_ahead(start - inside) for start, _ in arcs),
-    )
+    below = -min(_ahead(inside - end) for _, end in arcs)
+    above = min(_ahead(start - inside) for start, _ in arcs)
     to_goal = wrapped_one(goal - inside)
     if below <= to_goal <= above:
         return inside + to_goal

@@ -146,10 +146,8 @@ class ArmEquations:
             way = way - 2 * casadi.pi * casadi.floor(way / (2 * casadi.pi) + 0.5)
             apart = casadi.if_else(residuals[k] <= SOLVED, casadi.mmax(casadi.fabs(way)), FAR)
             nearer = apart < least
-            best, least = (
-                casadi.if_else(nearer, before + way, best),
-                casadi.if_else(nearer, apart, least),
-            )
+            best = casadi.if_else(nearer, before + way, best)
+            least = casadi.if_else(nearer, apart, least)
         return best, least
 
     def _points(self, flat: SX, angle: SX) -> tuple[SX, SX, SX]:

@@ -32,12 +32,10 @@ ROWS = 8
 """Rows of capsules that a box is covered by, at most."""
 
 
-_NO_POINTS, _NO_SEGMENTS, _NONE, _NOBODY = (
-    np.empty((0, 3)),
-    np.empty((0, 2, 3)),
-    np.empty(0),
-    np.empty(0, np.int64),
-)
+_NO_POINTS = np.empty((0, 3))
+_NO_SEGMENTS = np.empty((0, 2, 3))
+_NONE = np.empty(0)
+_NOBODY = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)

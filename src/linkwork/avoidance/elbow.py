@@ -196,11 +196,9 @@ class Elbow:
         return self._call("arcs", rows, stands.points, volume.minimum + more, volume.maximum + more)
 
     def _depth_of(self, swing: np.ndarray, stands: Around, volume: SafetyVolume) -> Depth:
-        ends, m, M = (
-            stands.segments,
-            volume.minimum + stands.segment_radius,
-            volume.maximum + stands.segment_radius,
-        )
+        ends = stands.segments
+        m = volume.minimum + stands.segment_radius
+        M = volume.maximum + stands.segment_radius
 
         def depth(
             which: np.ndarray, angle: np.ndarray

@@ -66,10 +66,8 @@ def breaks_of(
     e1, e2, e3 = axes
     reach = R @ e3
     breaks: list[float] = []
-    middle, half = (
-        (e1 @ e2) * (e2 @ e3),
-        np.linalg.norm(np.cross(e1, e2)) * np.linalg.norm(np.cross(e2, e3)),
-    )
+    middle = (e1 @ e2) * (e2 @ e3)
+    half = np.linalg.norm(np.cross(e1, e2)) * np.linalg.norm(np.cross(e2, e3))
     for end in (middle - half, middle + half):
         breaks += _crossings(reach @ e1, float(end))
     for k, both in enumerate(limits):

@@ -154,11 +154,9 @@ class _StepWriter:
         r, state = self.r, self.state
         outputs = Words(r, state["swing_out"])
         bad = r.call(state["swing_code"], state["swing_in"], state["swing_out"])
-        D, defect, room = (
-            Doubles(r, outputs[0])[12],
-            Doubles(r, outputs[1])[0],
-            Doubles(r, outputs[2])[0],
-        )
+        D = Doubles(r, outputs[0])[12]
+        defect = Doubles(r, outputs[1])[0]
+        room = Doubles(r, outputs[2])[0]
         good = (
             (defect <= DEFECT)
             & (D >= state.number("shortest"))
@@ -235,10 +233,9 @@ class _StepWriter:
         self.results[3] = 1.0
         with r.when(near):
             inputs, outputs = Words(r, state["guard_in"]), Words(r, state["guard_out"])
-            Doubles(r, inputs[0])[0], Doubles(r, inputs[1])[0] = (
-                clearance,
-                state.number("threshold"),
-            )
+            threshold = state.number("threshold")
+            Doubles(r, inputs[0])[0] = clearance
+            Doubles(r, inputs[1])[0] = threshold
             r.call(state["guard_code"], state["guard_in"], state["guard_out"])
             self.results[3] = r.choose(clearance <= 0.0, 0.0, Doubles(r, outputs[0])[0])
 

@@ -6,11 +6,9 @@ import numpy as np
 
 CELL = 14
 """Pixels of a gain set's cell, a side."""
-UNSTABLE, SLOW, FAST = (
-    np.array([214, 96, 77.0]),
-    np.array([199, 233, 192.0]),
-    np.array([0, 90, 50.0]),
-)
+UNSTABLE = np.array([214, 96, 77.0])
+SLOW = np.array([199, 233, 192.0])
+FAST = np.array([0, 90, 50.0])
 DECADES = 4.0
 """Decades of 1 - radius between the palest and the darkest green."""
 

@@ -86,11 +86,9 @@ class DraggedObstacles:
 
     def _draw_solid(self, shape: Any) -> None:
         name = str(shape.name)
-        root, T, scene = (
-            f"{self.stand.scene.root}/{self.folder} {name}",
-            pose_of(shape),
-            self.stand.server.scene,
-        )
+        root = f"{self.stand.scene.root}/{self.folder} {name}"
+        T = pose_of(shape)
+        scene = self.stand.server.scene
         gizmo = scene.add_transform_controls(
             root, scale=0.12 * self.stand.scene.size, position=T[:3, 3], wxyz=quaternions(T[:3, :3])
         )

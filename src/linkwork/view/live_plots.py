@@ -58,10 +58,8 @@ class LivePlot:
         self.clear()
         nothing = float(np.abs(values).max(initial=0.0)) < NOTHING
         self.chart.scales = {"x": {"time": False}, "y": {"range": (-1.0, 1.0)} if nothing else {}}
-        self.time, self.values = (
-            np.array(time[::step], dtype=float),
-            np.array(values[::step], dtype=float),
-        )
+        self.time = np.array(time[::step], dtype=float)
+        self.values = np.array(values[::step], dtype=float)
         self.show(0.0)
 
     def show(self, t: float) -> None:

@@ -66,12 +66,10 @@ class PlanPage(ObstaclePage):
         self.restart()
         clear = math.nan if law is None else answer.clearance_of(law)
         with self.stand.lock:
-            self.start, self.goal, self.answer, self.law = (
-                answer.path[0],
-                answer.path[-1],
-                answer,
-                law,
-            )
+            self.start = answer.path[0]
+            self.goal = answer.path[-1]
+            self.answer = answer
+            self.law = law
             for name, q in (("start", self.start), ("goal", self.goal)):
                 self._put(name, q)
             self.milliseconds = 1e3 * sum(answer.seconds.values())

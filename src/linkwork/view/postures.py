@@ -105,11 +105,9 @@ def quaternions(R: np.ndarray) -> np.ndarray:
     R = np.asarray(R, dtype=float)
     a, b, c = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
     x, y, z = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
-    xy, xz, yz = (
-        R[..., 0, 1] + R[..., 1, 0],
-        R[..., 0, 2] + R[..., 2, 0],
-        R[..., 1, 2] + R[..., 2, 1],
-    )
+    xy = R[..., 0, 1] + R[..., 1, 0]
+    xz = R[..., 0, 2] + R[..., 2, 0]
+    yz = R[..., 1, 2] + R[..., 2, 1]
     rows = np.stack(
         [
             np.stack([1 + a + b + c, x, y, z], axis=-1),

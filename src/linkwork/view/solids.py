@@ -118,10 +118,8 @@ def _shape(shape: Shape, tone: Color) -> list[tuple[Triangles, Color]]:
             "capsule": lambda: triangles.capsule(size[0], size[1]),
         }[shape.kind]
         drawn = [(make(), None)]
-    R, p = (
-        np.array(shape.placement.rotation, dtype=float),
-        np.array(shape.placement.position, dtype=float),
-    )
+    R = np.array(shape.placement.rotation, dtype=float)
+    p = np.array(shape.placement.position, dtype=float)
     described = None if shape.color is None else _rgb(shape.color)
     return [(moved(part, R, p), described or color or tone) for part, color in drawn]
 
