@@ -12,11 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import linkwork as lw
 from linkwork import avoidance, control, simulation, synthesis
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_rpy
+from linkwork.studies.sizing import Cycle
 from tests.knocking_objects import (
     ANGLES,
     BALL,
@@ -208,21 +210,52 @@ def _constants() -> dict[str, Any]:
     }
 
 
+def _axes() -> dict[str, Any]:
+    row, four_bar = np.linspace(0.0, 1.0, 5), lw.load("four-bar")
+    flat = {"time": row, "columns": {"x": row}, "unit": "m", "title": "x"}
+    return {"axes": Figure().add_subplot(), "robot": four_bar, "q": four_bar.home, **flat}
+
+
+def _fractional() -> dict[str, Any]:
+    q = np.array([0.3, 0.6])
+    frame = planar().frames[-1]
+    law = control.FractionalImpedance(
+        frame, 10.0, 1.0, 1.0, planar().pose(q, frame)[:2, 3], axes=("x", "y")
+    )
+    return {"law": law, "q": q, "period": 1e-3}
+
+
+def _along() -> dict[str, Any]:
+    rows = np.zeros((5, planar().nq))
+    return {"robot": planar(), "motion": simulation.PerStep(rows, rows, rows), "step": 1e-3}
+
+
+def _cycle() -> dict[str, Any]:
+    row = np.ones(4)
+    return {"cycle": Cycle(row, row, row, row), "ratio": 2.0}
+
+
 TABLE: dict[str, Right] = {
     "lw.Robot": _robot,
     "lw.Robot.attach": lambda: {"frame": "coupler"},
+    "lw.Robot.from_linkage": lambda: {
+        "linkage": synthesis.four_bar([0j, 1 + 0j], [1j, 1 + 1j], 0.5 + 2j),
+        "density": 1.0,
+    },
     "lw.Robot.inverse_kinematics": lambda: {"frame": "tracer"},
     "lw.Robot.singularity": lambda: {"frame": "tracer"},
     "lw.Robot.subchain": lambda: {"base": "crank", "tip": "coupler"},
-    "lw.Robot.with_parameters": lambda: {"parameters": lw.load("four-bar").parameters},
+    "lw.Robot.with_parameters": lambda: {"parameters": lw.load("four-bar").parameters()},
     "lw.System": _system,
     "lw.System.remove": lambda: {"name": "bob"},
     "lw.System.replace_body": lambda: {"name": "bob"},
+    "lw.System.with_frame": lambda: {"name": "new", "motion": (0.1, 0.2, 0.3)},
     "lw.System.function": lambda: {"name": "mass_matrix"},
     "lw.System.kernel": lambda: {"name": "mass_matrix"},
     "lw.lagrange.System": _system,
     "lw.lagrange.System.remove": lambda: {"name": "bob"},
     "lw.lagrange.System.replace_body": lambda: {"name": "bob"},
+    "lw.lagrange.System.with_frame": lambda: {"name": "new", "motion": (0.1, 0.2, 0.3)},
     "lw.lagrange.System.function": lambda: {"name": "mass_matrix"},
     "lw.lagrange.System.kernel": lambda: {"name": "mass_matrix"},
     "lw.cycle_drift": lambda: {"q": np.zeros((5, 3)), "period": 2},
@@ -241,6 +274,9 @@ TABLE: dict[str, Right] = {
     "lw.avoidance.nearest_free": lambda: {"forbidden": [[0.1, 0.2]]},
     "lw.collision": _moved,
     "lw.collision.CollisionModel.path_is_free": lambda: {"waypoints": np.zeros((2, 6))},
+    "lw.collision.CollisionModel.function": lambda: {
+        "pairs": [(pair.first, pair.second) for pair in list(model().pairs)[:1]]
+    },
     "lw.collision.CollisionModel.attached": lambda: {"shapes": [BALL]},
     "lw.collision.CollisionModel.without_own_points": lambda: {"cloud": np.full((3, 3), 2.0)},
     "lw.collision.Obstacles.moved": lambda: {"name": "sphere_1", "pose": np.eye(4)},
@@ -252,11 +288,24 @@ TABLE: dict[str, Right] = {
     "lw.control.FractionalImpedance.wrench": lambda: {"errors": np.zeros((4, 3)), "period": 1e-3},
     "lw.control.PMSM": _constants,
     "lw.control.linked_flux": _constants,
+    "lw.control.JointDrives.temperatures": lambda: {"thermal": control.Thermal(1.0, 1.0)},
+    "lw.control.LQR.along": _along,
+    "lw.control.law_stability": _fractional,
+    "lw.control.export_c": lambda: {
+        "controller": simulation.PD(1.0, 1.0, np.zeros(planar().nq)),
+        "robot": planar(),
+        "path": "controller.c",
+        "period": 1e-3,
+    },
     "lw.control.cartesian_mass": lambda: {"axes": ("x", "y"), "q": np.array([0.3, 0.6])},
     "lw.control.compare": lambda: SHORT,
     "lw.control.iso_figure": lambda: SHORT,
     "lw.control.tune": lambda: SHORT,
-    "lw.control.figure_gradient": lambda: {"gains": {"kp": 1.0, "kd": 1.0}, **SHORT},
+    "lw.control.figure_gradient": lambda: {
+        "gains": {"kp": 1.0, "kd": 1.0},
+        "friction": False,
+        **SHORT,
+    },
     "lw.control.cycloidal": lambda: {"lobes": 10, "pins": 11},
     "lw.control.harmonic": lambda: {"flexible": 100, "circular": 102},
     "lw.control.planetary": lambda: {"sun": 20, "ring": 40},
@@ -267,6 +316,12 @@ TABLE: dict[str, Right] = {
         "period": 1e-3,
     },
     "lw.planning.KinematicGraph": lambda: {"q": np.zeros(1), "start": np.zeros(1), "who": "graph"},
+    "lw.planning.KinematicGraph.build": lambda: {
+        "robot": planar(),
+        "point": planar().frames[-1],
+        "joint_resolution": 0.5,
+        "voxel_size": 0.1,
+    },
     "lw.planning.KinematicGraph.plan": lambda: {"start": np.zeros(2), "goal": np.full(2, 0.1)},
     "lw.planning.KinematicGraph.outside": lambda: {"q": np.zeros(2)},
     "lw.planning.Roadmap.joined": lambda: {"points": np.zeros((21, 6)), "more": 1, "neighbours": 2},
@@ -274,6 +329,7 @@ TABLE: dict[str, Right] = {
     "lw.simulation.Environment": lambda: {"actions": np.zeros((2, 2))},
     "lw.studies.christoffel_bounds": lambda: {"subject": planar().subject},
     "lw.studies.sweep": _swept,
+    "lw.studies.motor_side": _cycle,
     "lw.studies.cell_layouts": _layouts,
     "lw.studies.Sweep.best": lambda: {"name": "actuator.hinge.peak"},
     "lw.synthesis.burmester": _four_positions,
@@ -286,7 +342,7 @@ TABLE: dict[str, Right] = {
     "lw.synthesis.search": lambda: {
         "task": synthesis.PlanarTask(POSITIONS, ANGLES, tolerance=(0.1, 0.1, 0.1))
     },
-    "lw.synthesis.triads": lambda: {"alpha": np.append(ANGLES[1:], 1.5)},
+    "lw.synthesis.triads": lambda: {"alpha": np.append(ANGLES[1:], 1.5), "beta": {2: 0.3, 3: 0.5}},
     "lw.synthesis.five_legs": _legs,
     "lw.synthesis.legs": _legs,
     "lw.synthesis.four_bar": lambda: {
@@ -312,4 +368,7 @@ TABLE: dict[str, Right] = {
         "waypoints": np.array([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]])
     },
     "lw.trajectory.Follower.update": lambda: {"target": SIX},
+    "lw.view.draw_columns": _axes,
+    "lw.view.draw_picture": _axes,
+    "lw.view.draw_robot": lambda: {**_axes(), "axes": Figure().add_subplot(projection="3d")},
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import finite_doubles
 from linkwork.robot import Robot
 from linkwork.view.picture import Look, shot
 from linkwork.view.postures import postures
@@ -91,6 +92,7 @@ def draw_columns(
 ) -> None:
     """Curves over time, each with its name beside the chart;
     of many the eight with the largest range."""
+    time = finite_doubles(time, "draw_columns: time")
     ranges = sorted(columns, key=lambda name: float(np.ptp(columns[name])), reverse=True)
     shown = [name for name in columns if name in ranges[:MOST_CURVES]]
     for name in shown:
