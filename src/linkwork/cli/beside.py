@@ -283,7 +283,10 @@ class _Mujoco:
                 self.data.qpos[at] = values[name]
             else:
                 self.data.qpos[at : at + size + 1] = (*(0.0,) * (size - 3), 1.0, 0.0, 0.0, 0.0)
-        self.mujoco.mj_forward(self.model, self.data)
+        # not mj_forward: contacts of a file that is damaged may end in an error of its own
+        inertias = "mj_makeM" if hasattr(self.mujoco, "mj_makeM") else "mj_crb"
+        for stage in ("mj_kinematics", "mj_comPos", "mj_tendon", inertias):
+            getattr(self.mujoco, stage)(self.model, self.data)
 
     def poses(self, values: dict[str, float]) -> dict[str, np.ndarray]:
         self._set(values)
