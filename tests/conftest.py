@@ -81,6 +81,12 @@ def pytest_collectstart(collector) -> None:
         COLLECTED.add(str(collector.path))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Pages first: who waits for the frames of a browser would keep everybody waiting at the
+    end."""
+    items.sort(key=lambda item: "view" not in item.path.parts)
+
+
 def pytest_collection_finish() -> None:
     Subject.__init__ = _subject_init
 

@@ -69,8 +69,9 @@ def run(
                 raw, name.removeprefix("metric_"), reduced.reshape(len(alive), -1), alive, samples
             )
         at = slice(first // keep, first // keep + -(-count // keep))
-        targets = {"q": raw.q, "v": raw.v, "tau": raw.tau, "w": raw.works, **kept}
-        for name, target in targets.items():
+        # pairs, not a dictionary: what is kept for events has names of rows, too
+        states = ("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works)
+        for name, target in (*states, *kept.items()):
             recorded = done.record[f"row_{name}"]
             target[alive, at] = recorded.reshape(len(alive), at.stop - at.start, target.shape[-1])
         for name in state:

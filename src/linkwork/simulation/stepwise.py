@@ -67,8 +67,9 @@ def run(
                 before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
                 if watch and finite:
                     before["g"] = done["g"]
-                targets = {"q": raw.q, "v": raw.v, "tau": raw.tau, "w": raw.works, **kept}
-                for name, rows in targets.items():
+                # pairs, not a dictionary: what is kept for events has names of rows, too
+                states = ("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works)
+                for name, rows in (*states, *kept.items()):
                     rows[sample, k // keep] = before[name]
             # where it ends, or goes on
             if not finite:
