@@ -429,6 +429,25 @@ def test_the_list_of_commands_imports_none_of_them(words):
     assert done.stderr.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize(
+    ("typed", "word"),
+    [
+        (["robots"], "robots"),
+        (["--debug", "robots"], "robots"),
+        (["--", "robots"], "robots"),
+        (["--help", "robots"], None),
+        (["robts"], None),
+        ([], None),
+    ],
+)
+def test_the_command_that_is_typed_is_the_one_that_is_loaded(typed, word, monkeypatch):
+    from linkwork.cli.application import _asked_for
+
+    monkeypatch.delenv("_LINKWORK_COMPLETE", raising=False)
+    monkeypatch.setattr(sys, "argv", ["linkwork", *typed])
+    assert _asked_for() == word
+
+
 def test_every_help_page_has_an_example():
     from linkwork.cli.application import app, load_commands
 

@@ -184,10 +184,14 @@ def main() -> None:
 
 
 def _asked_for() -> str | None:
-    """The word of the command line, so that its file alone is imported; None for help and
-    mistakes."""
-    words = [word for word in _typed() if word != "--debug"]
-    return words[0] if words and words[0] in commands() else None
+    """The word of the command line, so that its file alone is imported; None for the list of
+    commands and for mistakes."""
+    for word in _typed():
+        if word in ("--help", "--version"):
+            return None
+        if not word.startswith("-"):
+            return word if word in commands() else None
+    return None
 
 
 def _typed() -> list[str]:
